@@ -1,0 +1,12 @@
+# clef_folder(NAME SOURCES a.cpp ... DEPENDS base ... [LIBRARIES pkg::target ...])
+# One folder of src/ as one internal static library that sees only the folders it may include.
+function(clef_folder name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_library(clef_${name} STATIC ${arg_SOURCES})
+  set_target_properties(clef_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(clef_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(clef_${name} PRIVATE $<BUILD_INTERFACE:clef_compile_options> ${arg_LIBRARIES})
+  foreach(dependency IN LISTS arg_DEPENDS)
+    target_link_libraries(clef_${name} PUBLIC clef_${dependency})
+  endforeach()
+endfunction()

@@ -1,0 +1,37 @@
+// A tensor as it lies in a file: shape in torch order ([out, in], the last dimension contiguous), bytes mapped, never
+// copied.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/source.hpp"
+#include "quant/format.hpp"
+
+namespace clef::container {
+
+struct TensorView {
+  std::string name;
+  const quant::Format* format = nullptr;  // nullptr when clef cannot read the type
+  std::string type_name;                  // as the file's format spells it: "F32", "Q4_K", "U32", "type 57"
+  std::vector<int64_t> shape;             // empty for a 0-d scalar
+  io::SourcePtr source;                   // the file it lies in
+  uint64_t offset = 0;                    // of its first byte in the file
+  uint64_t bytes = 0;
+
+  int64_t elements() const noexcept {
+    int64_t n = 1;
+    for (int64_t d : shape) n *= d;
+    return n;
+  }
+  // Pointer to the bytes when the source is in memory, else nullptr. May be unaligned.
+  const std::byte* data() const noexcept { return source->data() ? source->data() + offset : nullptr; }
+};
+
+// "F32 [4096, 12288]", "F32 []" for a scalar: for messages and listings.
+std::string describe(const TensorView& tensor);
+
+}  // namespace clef::container

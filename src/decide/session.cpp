@@ -1,0 +1,150 @@
+#include "decide/session.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "decide/head.hpp"
+#include "device/cpu/cpu.hpp"
+#include "model/executor.hpp"
+
+namespace clef::decide {
+
+using base::Result;
+using base::Status;
+
+struct Run::Impl {
+  Impl(const model::Model& loaded, device::Device& target, const schema::Schema& questions, const Options& options)
+      : model(loaded), device(target), schema(questions), watch(options.hooks) {}
+  ~Impl() { device.set_watch(nullptr); }
+
+  const model::Model& model;
+  device::Device& device;
+  schema::Schema schema;  // a copy: the caller's may go while the run goes on
+  base::Watch watch;
+  schema::Prompt prompt;
+  std::unique_ptr<model::Pass> pass;
+  std::unique_ptr<Head> head;
+  Decision decision;
+  uint64_t done = 0, total = 0;  // in steps; one of the head counts like one of the backbone
+
+  Status step(bool& finished);
+  void finish();
+};
+
+Run::Run(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Run::~Run() = default;
+uint64_t Run::done() const noexcept {
+  return impl_->done;
+}
+uint64_t Run::total() const noexcept {
+  return impl_->total;
+}
+Decision Run::take() && {
+  return std::move(impl_->decision);
+}
+
+namespace {
+uint64_t now() noexcept {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+}  // namespace
+
+Status Run::step(bool& finished) {
+  finished = false;
+  CLEF_RETURN_IF_ERROR(impl_->watch.check());
+  const bool prefill = !impl_->pass->finished();
+  const uint64_t begin = now();
+  Status status = impl_->step(finished);
+  // Once cancelled, tasks stop half-way and what they left may look like any other error.
+  CLEF_RETURN_IF_ERROR(impl_->watch.check());
+  CLEF_RETURN_IF_ERROR(std::move(status));
+  const base::Stage stage = prefill ? base::Stage::prefill : base::Stage::head;
+  impl_->decision.nanoseconds[static_cast<size_t>(stage)] += now() - begin;
+  ++impl_->done;
+  impl_->watch.progress(stage, impl_->done, impl_->total);
+  return {};
+}
+
+Status Run::Impl::step(bool& finished) {
+  if (!pass->finished()) return pass->step();
+  if (!head) {
+    CLEF_ASSIGN_OR_RETURN(head, Head::create(model.config(), model.weights(), device, *pass, schema, prompt));
+    total = done + head->total();
+  }
+  CLEF_RETURN_IF_ERROR(head->step());
+  finished = head->finished();
+  if (finished) finish();
+  return {};
+}
+
+void Run::Impl::finish() {
+  const float* logits = head->logits().data();
+  for (size_t q = 0; q < schema.questions.size(); ++q) {
+    decision.answers.push_back(make_answer(schema.questions[q], prompt.questions[q], logits));
+    logits += schema.questions[q].options.size();
+  }
+  head.reset();
+  pass.reset();
+  decision.model = model.name();
+  decision.tokens_dropped = prompt.tokens_dropped;
+  decision.ids = std::move(prompt.ids);
+}
+
+Session::Session(std::shared_ptr<const model::Model> model, base::Executor& executor, const kernels::Table& kernels,
+                 base::Memory& memory)
+    : model_(std::move(model)), memory_(memory), device_(device::make_cpu_device(kernels, executor, memory_)) {}
+
+Session::~Session() = default;
+
+const char* Session::kernels_in_use() const noexcept {
+  return device_->description();
+}
+
+Result<std::unique_ptr<Run>> Session::start(const schema::Schema& schema, std::string_view state,
+                                            const Options& options) {
+  auto impl = std::make_unique<Run::Impl>(*model_, *device_, schema, options);
+  memory_.set_limit(options.memory_limit);
+  device_->set_watch(&impl->watch);
+  const int64_t model_limit = model_->config().max_positions;
+  schema::PromptOptions prompt_options;
+  prompt_options.max_tokens = options.max_tokens > 0 ? std::min(options.max_tokens, model_limit) : model_limit;
+  prompt_options.truncation = options.truncation;
+  prompt_options.user_text = options.user_text;
+  CLEF_ASSIGN_OR_RETURN(impl->prompt, schema::encode_prompt(model_->tokenizer(), state, schema, prompt_options));
+  CLEF_RETURN_IF_ERROR(impl->watch.check());
+
+  model::Sequence sequence;
+  sequence.ids = impl->prompt.ids;
+  CLEF_ASSIGN_OR_RETURN(impl->pass, model::Pass::create(model_->config(), model_->weights(),
+                                                        model_->package().conventions.value_heads_tiled, *device_,
+                                                        {sequence}, options.chunk));
+  // Until the head is there: it reads once, then streams once per layer of its own, then scores.
+  const uint64_t chunks = impl->pass->total() / model_->config().layers.size();
+  const model::HeadWeights& head = model_->weights().head;
+  impl->total = impl->pass->total() + chunks * (1 + head.evidence.size() + head.decoder.size()) + 1;
+  return std::unique_ptr<Run>(new Run(std::move(impl)));
+}
+
+Result<Decision> Session::decide(const schema::Schema& schema, std::string_view state, const Options& options) {
+  CLEF_ASSIGN_OR_RETURN(std::unique_ptr<Run> run, start(schema, state, options));
+  for (bool finished = false; !finished;) CLEF_RETURN_IF_ERROR(run->step(finished));
+  return std::move(*run).take();
+}
+
+uint64_t estimate_scratch(const model::Config& config, int64_t tokens, int64_t chunk) {
+  const auto executor = base::make_serial_executor();
+  base::Memory memory{base::Allocator{}};
+  const auto device = device::make_cpu_device(kernels::kRefTable, *executor, memory);
+  const int64_t rows = chunk > 0 ? chunk : model::default_chunk(config, *device);
+  const int64_t used = std::max<int64_t>(1, std::min(rows, tokens));
+  uint64_t bytes = device->buffer_bytes(tokens, config.hidden, device::Role::residual);
+  if (config.head.width > config.hidden)
+    bytes += device->buffer_bytes(tokens, config.head.width, device::Role::matmul_input);
+  bytes += device->kv_bytes(model::attention_shape(config), tokens);
+  bytes += model::chunk_bytes(config, *device, used);
+  return bytes;
+}
+
+}  // namespace clef::decide

@@ -1,0 +1,70 @@
+// One decision at a time on scratch memory of its own.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/executor.hpp"
+#include "base/hooks.hpp"
+#include "base/memory.hpp"
+#include "decide/decision.hpp"
+#include "device/device.hpp"
+#include "kernels/kernels.hpp"
+#include "model/model.hpp"
+#include "schema/prompt.hpp"
+
+namespace clef::decide {
+
+struct Options {
+  int64_t max_tokens = 0;  // 0: the model's limit
+  schema::Truncation truncation = schema::Truncation::refuse;
+  text::SpecialText user_text = text::SpecialText::literal;
+  int64_t chunk = 0;          // 0: chosen by memory; rounded up to a multiple of 64
+  uint64_t memory_limit = 0;  // of the session's scratch; 0: none
+  base::Hooks hooks;
+};
+
+// A decision being made: the prompt is encoded at start, each step runs one chunk of one layer or one part of the head.
+class Run {
+ public:
+  ~Run();
+  // Works once; sets finished. After an error the run is over.
+  base::Status step(bool& finished);
+  uint64_t done() const noexcept;
+  uint64_t total() const noexcept;
+  Decision take() &&;  // only when finished
+
+ private:
+  friend class Session;
+  struct Impl;
+  explicit Run(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+class Session {
+ public:
+  // The executor, kernel table and memory outlive the session.
+  Session(std::shared_ptr<const model::Model> model, base::Executor& executor, const kernels::Table& kernels,
+          base::Memory& memory);
+  ~Session();
+
+  base::Result<std::unique_ptr<Run>> start(const schema::Schema& schema, std::string_view state,
+                                           const Options& options);
+  // start, then steps to the end.
+  base::Result<Decision> decide(const schema::Schema& schema, std::string_view state, const Options& options);
+
+  const model::Model& model() const noexcept { return *model_; }
+  base::Memory& memory() noexcept { return memory_; }
+  const char* kernels_in_use() const noexcept;
+
+ private:
+  std::shared_ptr<const model::Model> model_;
+  base::Memory memory_;
+  std::unique_ptr<device::Device> device_;
+};
+
+// Bytes of scratch that a decision of `tokens` takes at most beside the weights, for the default number of questions.
+uint64_t estimate_scratch(const model::Config& config, int64_t tokens, int64_t chunk);
+
+}  // namespace clef::decide

@@ -1,0 +1,124 @@
+// Embedding, norms and sums over rows.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "device/cpu/cpu_device.hpp"
+
+namespace clef::device::cpu {
+namespace {
+
+constexpr int64_t kRowsPerTask = 16;
+
+const float* vector(const Weight& weight) noexcept {
+  return reinterpret_cast<const float*>(weight.data);
+}
+
+void decode_row(const Weight& table, int64_t index, float* out) noexcept {
+  const uint64_t bytes = quant::row_bytes(*table.format, static_cast<uint64_t>(table.in));
+  table.format->decode(table.data + static_cast<uint64_t>(index) * bytes, out, static_cast<size_t>(table.in));
+}
+
+// Sixteen partial sums in a fixed order: the same on every machine, and short chains.
+template <class Term>
+float sum_of(int64_t n, Term term) noexcept {
+  float part[16] = {};
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (int64_t j = 0; j < 16; ++j) part[j] += term(i + j);
+  for (; i < n; ++i) part[i % 16] += term(i);
+  for (int64_t width = 8; width > 0; width /= 2)
+    for (int64_t j = 0; j < width; ++j) part[j] += part[j + width];
+  return part[0];
+}
+
+}  // namespace
+
+void CpuDevice::embed(const Weight& table, std::span<const int32_t> ids, Rows out) {
+  for_each_tile((out.count + kRowsPerTask - 1) / kRowsPerTask, 0, [&](int64_t tile, float*) {
+    const int64_t end = std::min(out.count, (tile + 1) * kRowsPerTask);
+    for (int64_t i = tile * kRowsPerTask; i < end; ++i) decode_row(table, ids[static_cast<size_t>(i)], row(out, i));
+  });
+}
+
+void CpuDevice::rms_norm(Rows in, const Weight& scale, float eps, Rows out, Place place) {
+  const int64_t n = in.buffer->columns();
+  const float* w = vector(scale);
+  for_each_tile((in.count + kRowsPerTask - 1) / kRowsPerTask, 0, [&](int64_t tile, float*) {
+    const int64_t end = std::min(in.count, (tile + 1) * kRowsPerTask);
+    for (int64_t i = tile * kRowsPerTask; i < end; ++i) {
+      const float* x = row(in, i);
+      float* y = row(out, i);
+      const float squares = sum_of(n, [&](int64_t j) { return x[j] * x[j]; });
+      if (!std::isfinite(squares)) non_finite(place, in.first + i);
+      const float factor = 1.0f / std::sqrt(squares / static_cast<float>(n) + eps);
+      for (int64_t j = 0; j < n; ++j) y[j] = x[j] * factor * w[j];
+    }
+  });
+}
+
+void CpuDevice::layer_norm(Rows in, const Weight& scale, const Weight& bias, float eps, Rows out, Place place) {
+  const int64_t n = in.buffer->columns();
+  const float *w = vector(scale), *b = vector(bias);
+  for_each_tile((in.count + kRowsPerTask - 1) / kRowsPerTask, 0, [&](int64_t tile, float*) {
+    const int64_t end = std::min(in.count, (tile + 1) * kRowsPerTask);
+    for (int64_t i = tile * kRowsPerTask; i < end; ++i) {
+      const float* x = row(in, i);
+      float* y = row(out, i);
+      const float mean = sum_of(n, [&](int64_t j) { return x[j]; }) / static_cast<float>(n);
+      const float squares = sum_of(n, [&](int64_t j) { return (x[j] - mean) * (x[j] - mean); });
+      if (!std::isfinite(squares)) non_finite(place, in.first + i);
+      const float factor = 1.0f / std::sqrt(squares / static_cast<float>(n) + eps);
+      for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - mean) * factor * w[j] + b[j];
+    }
+  });
+}
+
+void CpuDevice::gated_norm(Rows in, Rows z, const Weight& scale, float eps, int32_t head_dim, Rows out, Place place) {
+  const int64_t n = in.buffer->columns();
+  const float* w = vector(scale);
+  for_each_tile((in.count + kRowsPerTask - 1) / kRowsPerTask, 0, [&](int64_t tile, float*) {
+    const int64_t end = std::min(in.count, (tile + 1) * kRowsPerTask);
+    for (int64_t i = tile * kRowsPerTask; i < end; ++i) {
+      float* y = row(out, i);
+      for (int64_t first = 0; first < n; first += head_dim) {
+        const float* x = row(in, i) + first;
+        const float squares = sum_of(head_dim, [&](int64_t j) { return x[j] * x[j]; });
+        if (!std::isfinite(squares)) non_finite(place, in.first + i);
+        const float factor = 1.0f / std::sqrt(squares / static_cast<float>(head_dim) + eps);
+        for (int64_t j = 0; j < head_dim; ++j) y[first + j] = x[j] * factor * w[j];
+      }
+      kernels_.silu_mul_f32(row(z, i), y, y, static_cast<size_t>(n));
+    }
+  });
+}
+
+void CpuDevice::sum_spans(Rows in, std::span<const SpanPart> spans, Rows out) {
+  const int64_t n = in.buffer->columns();
+  for_each_tile(static_cast<int64_t>(spans.size()), 0, [&](int64_t tile, float*) {
+    const SpanPart& span = spans[static_cast<size_t>(tile)];
+    float* sum = row(out, span.out);
+    for (int64_t i = 0; i < span.count; ++i) {
+      const float* x = row(in, span.first + i);
+      for (int64_t j = 0; j < n; ++j) sum[j] += x[j];
+    }
+    if (span.divisor != 0)
+      for (int64_t j = 0; j < n; ++j) sum[j] /= span.divisor;
+  });
+}
+
+void CpuDevice::embed_mean(const Weight& table, std::span<const int32_t> ids, std::span<const SpanPart> spans,
+                           Rows out) {
+  for_each_tile(static_cast<int64_t>(spans.size()), table.in, [&](int64_t tile, float* decoded) {
+    const SpanPart& span = spans[static_cast<size_t>(tile)];
+    float* mean = row(out, span.out);
+    std::fill_n(mean, table.in, 0.0f);
+    for (int64_t i = 0; i < span.count; ++i) {
+      decode_row(table, ids[static_cast<size_t>(span.first + i)], decoded);
+      for (int64_t j = 0; j < table.in; ++j) mean[j] += decoded[j];
+    }
+    for (int64_t j = 0; j < table.in; ++j) mean[j] /= static_cast<float>(span.count);
+  });
+}
+
+}  // namespace clef::device::cpu

@@ -1,0 +1,274 @@
+// The configuration of the release layout: config.json and joint_head_config.json.
+#include <algorithm>
+#include <cmath>
+
+#include "model/config.hpp"
+#include "model/config_checks.hpp"
+#include "model/message.hpp"
+
+namespace clef::model {
+
+using base::Code;
+using base::Status;
+using json::Value;
+
+namespace {
+
+std::string shown(const Value& value) {
+  switch (value.kind()) {
+    case json::Kind::null:
+      return "null";
+    case json::Kind::boolean:
+      return value.boolean() ? "true" : "false";
+    case json::Kind::number:
+      return std::string(value.text().substr(0, 40));
+    case json::Kind::string:
+      return quoted(value.text());
+    case json::Kind::array:
+      return "an array";
+    case json::Kind::object:
+      return "an object";
+  }
+  return "unknown";
+}
+
+// An object of a file; fields that are null count as absent, as in the reference.
+class Section {
+ public:
+  Section(const Value* object, std::string_view file, std::string path)
+      : object_(object), file_(file), path_(std::move(path)) {}
+
+  const Value* find(std::string_view key) const noexcept {
+    const Value* value = object_ ? object_->find(key) : nullptr;
+    return value && !value->is_null() ? value : nullptr;
+  }
+  Section inner(std::string_view key) const {
+    const Value* value = find(key);
+    return Section(value && value->is_object() ? value : nullptr, file_, path_ + std::string(key) + ".");
+  }
+  std::string name(std::string_view key) const { return path_ + std::string(key); }
+  Status error(Code code, std::string_view key, std::string_view what) const {
+    return file_error(code, file_, name(key) + " " + std::string(what));
+  }
+  Status missing(std::string_view key) const { return error(Code::bad_file, key, "is missing"); }
+  Status unsupported(std::string_view key, std::string_view supported) const {
+    return error(Code::unsupported, key, "is " + shown(*find(key)) + "; clef computes only " + std::string(supported));
+  }
+
+  template <class Integer>
+  Status integer(std::string_view key, int64_t low, int64_t high, Integer& out) const {
+    const Value* value = find(key);
+    if (!value) return missing(key);
+    int64_t number = 0;
+    if (!value->to_int64(number) || number < low || number > high)
+      return error(Code::bad_file, key,
+                   "is " + shown(*value) + "; it must be an integer from " + std::to_string(low) + " to " +
+                       std::to_string(high));
+    out = static_cast<Integer>(number);
+    return {};
+  }
+  Status real(std::string_view key, double low, double high, double& out) const {
+    const Value* value = find(key);
+    if (!value) return missing(key);
+    if (!value->to_double(out) || !(out >= low && out <= high))
+      return error(Code::bad_file, key, "is " + shown(*value) + ", which is no usable number");
+    return {};
+  }
+  // A boolean that may be absent.
+  Status flag(std::string_view key, bool& out) const {
+    const Value* value = find(key);
+    if (!value) return {};
+    if (value->kind() != json::Kind::boolean)
+      return error(Code::bad_file, key, "is " + shown(*value) + "; it must be true or false");
+    out = value->boolean();
+    return {};
+  }
+
+ private:
+  const Value* object_;
+  std::string_view file_;
+  std::string path_;
+};
+
+bool is_backbone(std::string_view name) noexcept {
+  for (const std::string_view known : {"qwen3_5", "qwen3_5_text", "Qwen3_5ForConditionalGeneration",
+                                       "Qwen3_5ForCausalLM", "Qwen3_5TextForCausalLM", "ClefForDecision"})
+    if (name == known) return true;
+  return false;
+}
+
+Status recognise(const Value& config, std::string_view file) {
+  std::vector<std::string_view> names;
+  if (const Value* architectures = config.find("architectures"))
+    for (const Value& item : architectures->items())
+      if (item.is_string()) names.push_back(item.text());
+  if (const Value* type = config.find("model_type"); type && type->is_string()) names.push_back(type->text());
+  for (const std::string_view name : names)
+    if (name.starts_with("Qwen3OmniMoe") || name.starts_with("qwen3_omni_moe"))
+      return file_error(Code::unsupported, file,
+                        "this is Clef-Omni (" + quoted(name) + "), which clef does not run; use Clef or Clef-Flash");
+  const auto other = std::find_if_not(names.begin(), names.end(), is_backbone);
+  if (!names.empty() && other == names.end()) return {};
+  const std::string found = names.empty() ? "names no architecture" : "describes a model of kind " + quoted(*other);
+  return file_error(Code::not_clef, file, found + "; clef runs Clef and Clef-Flash (Qwen3_5ForConditionalGeneration)");
+}
+
+Status refuse_quantized(const Section& section) {
+  for (const std::string_view key : {"quantization_config", "quantization"}) {
+    const Value* value = section.find(key);
+    if (!value) continue;
+    const Value* method = value->find("quant_method");
+    std::string kind;
+    if (method && method->is_string()) kind = " (" + quoted(method->text()) + ")";
+    return section.error(Code::unsupported, key,
+                         "is present: the weights are quantized in a way" + kind +
+                             " that clef does not read; use the unquantized release or a GGUF file");
+  }
+  return {};
+}
+
+Status read_layers(const Section& text, Config& config) {
+  int64_t count = 0;
+  CLEF_RETURN_IF_ERROR(text.integer("num_hidden_layers", 1, kMaxLayers, count));
+  const Value* types = text.find("layer_types");
+  if (types) {
+    if (!types->is_array() || types->items().size() != static_cast<size_t>(count))
+      return text.error(Code::bad_file, "layer_types",
+                        "must be an array of num_hidden_layers, " + std::to_string(count) + ", names");
+    for (const Value& type : types->items()) {
+      const bool attention = type.is_string() && type.text() == "full_attention";
+      if (!attention && !(type.is_string() && type.text() == "linear_attention"))
+        return text.error(Code::unsupported, "layer_types",
+                          "holds " + shown(type) + "; clef knows 'linear_attention' and 'full_attention'");
+      config.layers.push_back(attention ? LayerKind::attention : LayerKind::delta_net);
+    }
+    return {};
+  }
+  if (!text.find("full_attention_interval"))
+    return text.error(Code::bad_file, "layer_types", "is missing, and so is full_attention_interval");
+  int64_t interval = 0;
+  CLEF_RETURN_IF_ERROR(text.integer("full_attention_interval", 1, kMaxLayers, interval));
+  for (int64_t i = 0; i < count; ++i)
+    config.layers.push_back((i + 1) % interval == 0 ? LayerKind::attention : LayerKind::delta_net);
+  return {};
+}
+
+// rope_parameters, or rope_scaling and fields beside it in older files.
+Status read_rope(const Section& text, Config& config) {
+  const Section sections[] = {text.inner("rope_parameters"), text.inner("rope_scaling"), text};
+  const auto where = [&](std::string_view key) -> const Section& {
+    for (const Section& section : sections)
+      if (section.find(key)) return section;
+    return sections[text.find("rope_parameters") ? 0 : 2];
+  };
+  for (const std::string_view key : {"rope_type", "type"}) {
+    for (const Section* section : {&sections[0], &sections[1]}) {
+      const Value* type = section->find(key);
+      // Older files say "mrope" for what is now "default" with sections.
+      if (type && !(type->is_string() && (type->text() == "default" || type->text() == "mrope")))
+        return section->unsupported(key, "'default'");
+    }
+  }
+  bool interleaved = true;
+  CLEF_RETURN_IF_ERROR(where("mrope_interleaved").flag("mrope_interleaved", interleaved));
+  if (!interleaved) return where("mrope_interleaved").unsupported("mrope_interleaved", "true");
+  CLEF_RETURN_IF_ERROR(where("rope_theta").real("rope_theta", 1.0, 1e15, config.rope_theta));
+  double factor = 0;
+  CLEF_RETURN_IF_ERROR(where("partial_rotary_factor").real("partial_rotary_factor", 0.0, 1.0, factor));
+  config.rotary_dims = static_cast<int32_t>(config.head_dim * factor);
+  std::copy(std::begin(kDefaultSections), std::end(kDefaultSections), config.rope_sections);
+  const Section& section = where("mrope_section");
+  if (const Value* sizes = section.find("mrope_section")) {
+    if (!sizes->is_array() || sizes->items().size() != 3)
+      return section.error(Code::bad_file, "mrope_section", "must be an array of three integers");
+    for (size_t axis = 0; axis < 3; ++axis) {
+      int64_t size = 0;
+      if (!sizes->items()[axis].to_int64(size) || size < 0 || size > kMaxHeadDim)
+        return section.error(Code::bad_file, "mrope_section", "holds " + shown(sizes->items()[axis]));
+      config.rope_sections[axis] = static_cast<int32_t>(size);
+    }
+  }
+  return {};
+}
+
+// Switches whose other setting would be another computation.
+Status check_switches(const Section& text) {
+  if (const Value* act = text.find("hidden_act"); act && !(act->is_string() && act->text() == "silu"))
+    return text.unsupported("hidden_act", "'silu'");
+  bool bias = false;
+  CLEF_RETURN_IF_ERROR(text.flag("attention_bias", bias));
+  if (bias) return text.unsupported("attention_bias", "false");
+  bool gate = true;
+  CLEF_RETURN_IF_ERROR(text.flag("attn_output_gate", gate));
+  if (!gate) return text.unsupported("attn_output_gate", "true");
+  const Value* type = text.find("output_gate_type");
+  if (type && !(type->is_string() && (type->text() == "silu" || type->text() == "swish")))
+    return text.unsupported("output_gate_type", "'silu' and 'swish'");
+  return {};
+}
+
+Status read_head(const Section& head, HeadConfig& config, int64_t& hidden) {
+  CLEF_RETURN_IF_ERROR(head.integer("hidden_size", 1, kMaxWidth, hidden));
+  CLEF_RETURN_IF_ERROR(head.integer("width", 1, kMaxWidth, config.width));
+  CLEF_RETURN_IF_ERROR(head.integer("routing_layers", 0, kMaxHeadLayers, config.routing_layers));
+  CLEF_RETURN_IF_ERROR(head.integer("layers", 0, kMaxHeadLayers, config.decoder_layers));
+  CLEF_RETURN_IF_ERROR(head.integer("heads", 1, kMaxHeads, config.heads));
+  return head.integer("feedforward", 1, kMaxWidth, config.feedforward);
+}
+
+}  // namespace
+
+Status recognise_config(const Value& config, std::string_view file) {
+  if (!config.is_object()) return file_error(Code::bad_file, file, "must hold a JSON object");
+  CLEF_RETURN_IF_ERROR(recognise(config, file));
+  const Section top(&config, file, "");
+  CLEF_RETURN_IF_ERROR(refuse_quantized(top));
+  return refuse_quantized(top.inner("text_config"));
+}
+
+base::Result<Config> config_from_json(const Value& root, std::string_view config_file, const Value& head_root,
+                                      std::string_view head_file) {
+  CLEF_RETURN_IF_ERROR(recognise_config(root, config_file));
+  if (!head_root.is_object()) return file_error(Code::bad_file, head_file, "must hold a JSON object");
+  const Section top(&root, config_file, "");
+  const Section nested = top.inner("text_config");
+  const bool is_nested = top.find("text_config") != nullptr;
+  const Section& text = is_nested ? nested : top;
+
+  Config config;
+  CLEF_RETURN_IF_ERROR(text.integer("vocab_size", 1, kMaxVocabulary, config.vocabulary));
+  CLEF_RETURN_IF_ERROR(text.integer("hidden_size", 1, kMaxWidth, config.hidden));
+  CLEF_RETURN_IF_ERROR(text.integer("intermediate_size", 1, kMaxWidth, config.intermediate));
+  CLEF_RETURN_IF_ERROR(read_layers(text, config));
+  CLEF_RETURN_IF_ERROR(text.integer("num_attention_heads", 1, kMaxHeads, config.heads));
+  CLEF_RETURN_IF_ERROR(text.integer("num_key_value_heads", 1, kMaxHeads, config.kv_heads));
+  CLEF_RETURN_IF_ERROR(text.integer("head_dim", 2, kMaxHeadDim, config.head_dim));
+  CLEF_RETURN_IF_ERROR(text.integer("linear_num_key_heads", 1, kMaxHeads, config.key_heads));
+  CLEF_RETURN_IF_ERROR(text.integer("linear_num_value_heads", 1, kMaxHeads, config.value_heads));
+  CLEF_RETURN_IF_ERROR(text.integer("linear_key_head_dim", 1, kMaxHeadDim, config.key_dim));
+  CLEF_RETURN_IF_ERROR(text.integer("linear_value_head_dim", 1, kMaxHeadDim, config.value_dim));
+  CLEF_RETURN_IF_ERROR(text.integer("linear_conv_kernel_dim", 1, kMaxConvWidth, config.conv_width));
+  double eps = 0;
+  CLEF_RETURN_IF_ERROR(text.real("rms_norm_eps", 1e-30, 1.0, eps));
+  config.norm_eps = static_cast<float>(eps);
+  CLEF_RETURN_IF_ERROR(text.integer("max_position_embeddings", 1, kMaxPositions, config.max_positions));
+  CLEF_RETURN_IF_ERROR(read_rope(text, config));
+  CLEF_RETURN_IF_ERROR(check_switches(text));
+  const Section& ties = top.find("tie_word_embeddings") ? top : text;
+  CLEF_RETURN_IF_ERROR(ties.flag("tie_word_embeddings", config.tied_embeddings));
+
+  int64_t head_hidden = 0;
+  CLEF_RETURN_IF_ERROR(read_head(Section(&head_root, head_file, ""), config.head, head_hidden));
+  if (head_hidden != config.hidden)
+    return file_error(Code::bad_file, head_file,
+                      "hidden_size is " + std::to_string(head_hidden) + ", but that of " + std::string(config_file) +
+                          " is " + std::to_string(config.hidden) + "; the decision head belongs to another model");
+  const std::string names[] = {text.name("num_attention_heads"),   text.name("num_key_value_heads"),
+                               text.name("linear_num_key_heads"),  text.name("linear_num_value_heads"),
+                               text.name("partial_rotary_factor"), text.name("mrope_section")};
+  CLEF_RETURN_IF_ERROR(check_relations(
+      config, config_file, {names[0], names[1], names[2], names[3], names[4], names[5], "width", "heads", head_file}));
+  return config;
+}
+
+}  // namespace clef::model

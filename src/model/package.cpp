@@ -1,0 +1,114 @@
+// Recognises what the caller gave: a GGUF file, a directory of the release layout, or something else.
+#include "model/package.hpp"
+
+#include <algorithm>
+
+#include "model/message.hpp"
+#include "model/package_forms.hpp"
+
+namespace clef::model {
+
+using base::Code;
+using base::Status;
+
+namespace {
+
+bool ends_with(std::string_view name, std::string_view ending) noexcept {
+  if (name.size() < ending.size()) return false;
+  const std::string_view tail = name.substr(name.size() - ending.size());
+  return std::equal(tail.begin(), tail.end(), ending.begin(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; });
+}
+
+// The error for a named file that is none of the accepted forms.
+Status foreign_file(const io::ByteSource& source, std::string_view wanted, Code code) {
+  std::string start(static_cast<size_t>(std::min<uint64_t>(source.size(), 512)), '\0');
+  CLEF_RETURN_IF_ERROR(source.read(0, std::as_writable_bytes(std::span(start))));
+  base::ErrorDetail detail = container::wrong_kind(source.name(), wanted, container::guess_kind(start)).detail();
+  detail.code = code;
+  return Status(std::move(detail));
+}
+
+// The GGUF files of a directory that make up one model; empty when there is none.
+base::Result<std::vector<std::string>> gguf_in_directory(const std::string& directory) {
+  CLEF_ASSIGN_OR_RETURN(const std::vector<std::string> names, io::list_directory(directory));
+  std::vector<std::string> models, projectors;  // one part stands for a split file; the names are sorted
+  std::string split;                            // the first name of the latest one
+  for (const std::string& name : names) {
+    if (!ends_with(name, ".gguf")) continue;
+    const std::vector<std::string> parts = container::split_names(name);
+    if (!parts.empty() && parts.front() == split) continue;
+    split = parts.empty() ? std::string() : parts.front();
+    (name.find("mmproj") == name.npos ? models : projectors).push_back(name);
+  }
+  if (models.empty()) models = std::move(projectors);
+  if (models.size() <= 1) return models;
+  constexpr size_t kShown = 8;
+  std::string message = "holds several GGUF models; give the path of one of them:";
+  for (size_t i = 0; i < std::min(models.size(), kShown); ++i) message += (i ? ", " : " ") + models[i];
+  if (models.size() > kShown) message += ", and " + std::to_string(models.size() - kShown) + " more";
+  return file_error(Code::invalid_argument, io::file_name(directory), message);
+}
+
+bool is_ollama_store(const std::string& directory) {
+  return io::path_kind(io::join_path(directory, "blobs")) == io::PathKind::directory &&
+         io::path_kind(io::join_path(directory, "manifests")) == io::PathKind::directory;
+}
+
+constexpr std::string_view kForms =
+    "give a directory with the release's files (config.json, joint_head_config.json, ...) or a GGUF file of Clef";
+
+}  // namespace
+
+const container::TensorView* Package::find(std::string_view name_in_file) const noexcept {
+  const auto place = std::lower_bound(
+      tensors.begin(), tensors.end(), name_in_file,
+      [](const container::TensorView& tensor, std::string_view wanted) { return tensor.name < wanted; });
+  return place != tensors.end() && place->name == name_in_file ? &*place : nullptr;
+}
+
+Status finish_tensors(Package& package) {
+  std::sort(package.tensors.begin(), package.tensors.end(),
+            [](const container::TensorView& a, const container::TensorView& b) { return a.name < b.name; });
+  const auto twice = std::adjacent_find(
+      package.tensors.begin(), package.tensors.end(),
+      [](const container::TensorView& a, const container::TensorView& b) { return a.name == b.name; });
+  if (twice == package.tensors.end()) return {};
+  return tensor_error(Code::bad_file, (twice + 1)->source->name(), twice->name,
+                      "is there twice; the other one is in " + twice->source->name());
+}
+
+base::Result<Package> open_package(const Files& files) {
+  CLEF_ASSIGN_OR_RETURN(const FileSet set, FileSet::create(files));
+  std::vector<FileSet::Item> ggufs;
+  for (const FileSet::Item& item : set.items()) {
+    if (container::is_gguf(*item.source)) {
+      ggufs.push_back(item);
+    } else if (ends_with(item.name, ".gguf")) {
+      return foreign_file(*item.source, "GGUF file", Code::bad_file);
+    }
+  }
+  if (!ggufs.empty()) return open_gguf(set, std::move(ggufs));
+  if (set.has("joint_head_config.json")) return open_release(set);
+  for (const std::string& directory : set.directories()) {
+    CLEF_ASSIGN_OR_RETURN(const std::vector<std::string> names, gguf_in_directory(directory));
+    if (names.empty()) continue;
+    CLEF_ASSIGN_OR_RETURN(io::SourcePtr source, io::open_path(io::join_path(directory, names.front())));
+    if (!container::is_gguf(*source)) return foreign_file(*source, "GGUF file", Code::bad_file);
+    return open_gguf(set, {{names.front(), std::move(source), directory}});
+  }
+  if (set.has("config.json") || set.has("joint_head.safetensors")) return open_release(set);
+  for (const std::string& directory : set.directories()) {
+    if (is_ollama_store(directory))
+      return file_error(Code::unsupported, io::file_name(directory),
+                        "is a store of Ollama, which clef does not read yet; " + std::string(kForms));
+    return file_error(Code::not_clef, io::file_name(directory), "holds no model; " + std::string(kForms));
+  }
+  const FileSet::Item& item = set.items().front();
+  if (ends_with(item.name, ".json") || ends_with(item.name, ".safetensors"))
+    return file_error(Code::missing_part, item.name,
+                      "is a part of a model, but config.json is not among the files; " + std::string(kForms));
+  return foreign_file(*item.source, "model that clef loads (" + std::string(kForms) + ")", Code::not_clef);
+}
+
+}  // namespace clef::model

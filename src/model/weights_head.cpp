@@ -1,0 +1,163 @@
+// The decision head's weights.
+#include <algorithm>
+#include <cmath>
+
+#include "model/message.hpp"
+#include "model/names.hpp"
+#include "model/tensor_reader.hpp"
+
+namespace clef::model {
+
+using base::Code;
+using base::Status;
+
+namespace {
+
+class Head {
+ public:
+  Head(const Package& package, TensorReader& reader, HeadWeights& out)
+      : package_(package),
+        config_(package.config.head),
+        reader_(reader),
+        out_(out),
+        release_(package.kind == Kind::release),
+        where_(head_file(package)) {}
+
+  static std::string head_file(const Package& package) {
+    return package.kind == Kind::gguf ? package.files.front().name : "joint_head.safetensors";
+  }
+
+  Status run() {
+    const int64_t hidden = package_.config.hidden, width = config_.width;
+    CLEF_RETURN_IF_ERROR(norm(pick(kHiddenNorm), hidden, out_.hidden_norm));
+    CLEF_RETURN_IF_ERROR(norm(pick(kSummaryNorm), width, out_.summary_norm));
+    CLEF_RETURN_IF_ERROR(norm(pick(kFieldNorm), width, out_.field_norm));
+    CLEF_RETURN_IF_ERROR(norm(pick(kOptionNorm), width, out_.option_norm));
+    CLEF_RETURN_IF_ERROR(matrix(pick(kMemory), width, hidden, out_.memory));
+    CLEF_RETURN_IF_ERROR(matrix(pick(kQuestion), width, hidden, out_.question));
+    CLEF_RETURN_IF_ERROR(matrix(pick(kOptionQuestion), width, hidden, out_.option_question));
+    CLEF_RETURN_IF_ERROR(matrix(pick(kGlobal), width, hidden, out_.global));
+    CLEF_RETURN_IF_ERROR(matrix(pick(kOptionContext), width, hidden, out_.option_context));
+    CLEF_RETURN_IF_ERROR(matrix(pick(kOptionLexical), width, hidden, out_.option_lexical));
+    CLEF_RETURN_IF_ERROR(matrix(pick(kTypes), 3, width, out_.types));
+    out_.evidence.resize(static_cast<size_t>(config_.routing_layers));
+    out_.decoder.resize(static_cast<size_t>(config_.decoder_layers));
+    for (size_t i = 0; i < out_.evidence.size(); ++i) CLEF_RETURN_IF_ERROR(evidence(i, out_.evidence[i]));
+    for (size_t i = 0; i < out_.decoder.size(); ++i) CLEF_RETURN_IF_ERROR(decoder(i, out_.decoder[i]));
+    CLEF_RETURN_IF_ERROR(matrix(pick(kScorer) + ".weight", width, 4 * width, out_.scorer));
+    CLEF_RETURN_IF_ERROR(vector(pick(kScorer) + ".bias", width, out_.scorer_bias));
+    const Shape row[] = {{1, width}, {width}};
+    CLEF_RETURN_IF_ERROR(reader_.matrix(pick(kScorerOut) + ".weight", where_, 1, width, out_.scorer_out, row));
+    CLEF_RETURN_IF_ERROR(vector(pick(kScorerOut) + ".bias", 1, out_.scorer_out_bias));
+    return scalars();
+  }
+
+ private:
+  std::string pick(const Name& name) const { return release_ ? name.release : name.gguf; }
+
+  Status matrix(const std::string& name, int64_t rows, int64_t columns, Weight& out) {
+    return reader_.matrix(name, where_, rows, columns, out);
+  }
+  Status vector(const std::string& name, int64_t size, Weight& out) {
+    std::vector<float> values;
+    const Shape shapes[] = {{size}};
+    CLEF_RETURN_IF_ERROR(reader_.values(name, where_, shapes, values));
+    out = reader_.keep(std::move(values), 1, size);
+    return {};
+  }
+  Status norm(const std::string& name, int64_t size, NormWeights& out) {
+    CLEF_RETURN_IF_ERROR(vector(name + ".weight", size, out.scale));
+    return vector(name + ".bias", size, out.bias);
+  }
+
+  Status evidence(size_t index, EvidenceLayer& layer) {
+    const std::string at = (release_ ? "evidence_layers." : "dec.blk.") + std::to_string(index) + ".";
+    CLEF_RETURN_IF_ERROR(norm(at + pick(kEvidenceQueryNorm), config_.width, layer.query_norm));
+    CLEF_RETURN_IF_ERROR(norm(at + pick(kEvidenceMemoryNorm), config_.width, layer.memory_norm));
+    CLEF_RETURN_IF_ERROR(norm(at + pick(kEvidenceFeedForwardNorm), config_.width, layer.feedforward_norm));
+    CLEF_RETURN_IF_ERROR(attention(at + pick(kEvidenceAttention), layer.attention));
+    return feed_forward(at + pick(kEvidenceUp), at + pick(kEvidenceDown), layer.feedforward);
+  }
+
+  Status decoder(size_t index, DecoderLayer& layer) {
+    const size_t number = release_ ? index : index + out_.evidence.size();
+    const std::string at = (release_ ? "layers." : "dec.blk.") + std::to_string(number) + ".";
+    CLEF_RETURN_IF_ERROR(norm(at + pick(kDecoderSelfNorm), config_.width, layer.self_norm));
+    CLEF_RETURN_IF_ERROR(norm(at + pick(kDecoderCrossNorm), config_.width, layer.cross_norm));
+    CLEF_RETURN_IF_ERROR(norm(at + pick(kDecoderFeedForwardNorm), config_.width, layer.feedforward_norm));
+    CLEF_RETURN_IF_ERROR(attention(at + pick(kDecoderSelf), layer.self_attention));
+    CLEF_RETURN_IF_ERROR(attention(at + pick(kDecoderCross), layer.cross_attention));
+    return feed_forward(at + pick(kDecoderUp), at + pick(kDecoderDown), layer.feedforward);
+  }
+
+  Status feed_forward(const std::string& up, const std::string& down, HeadFeedForward& out) {
+    CLEF_RETURN_IF_ERROR(matrix(up + ".weight", config_.feedforward, config_.width, out.up));
+    CLEF_RETURN_IF_ERROR(vector(up + ".bias", config_.feedforward, out.up_bias));
+    CLEF_RETURN_IF_ERROR(matrix(down + ".weight", config_.width, config_.feedforward, out.down));
+    return vector(down + ".bias", config_.width, out.down_bias);
+  }
+
+  Status attention(const std::string& at, HeadAttentionWeights& out) {
+    const int64_t width = config_.width;
+    Weight* const projections[] = {&out.q, &out.k, &out.v};
+    Weight* const biases[] = {&out.q_bias, &out.k_bias, &out.v_bias};
+    if (package_.conventions.head_projections_split) {
+      const char* const letters[] = {"q", "k", "v"};
+      for (size_t i = 0; i < 3; ++i) {
+        CLEF_RETURN_IF_ERROR(matrix(at + letters[i] + ".weight", width, width, *projections[i]));
+        CLEF_RETURN_IF_ERROR(vector(at + letters[i] + ".bias", width, *biases[i]));
+      }
+      CLEF_RETURN_IF_ERROR(matrix(at + "o.weight", width, width, out.out));
+      return vector(at + "o.bias", width, out.out_bias);
+    }
+    // One matrix of three parts, used in place: rows of queries, keys, values.
+    Weight joined;
+    CLEF_RETURN_IF_ERROR(matrix(at + "in_proj_weight", 3 * width, width, joined));
+    std::vector<float> bias;
+    const Shape shapes[] = {{3 * width}};
+    CLEF_RETURN_IF_ERROR(reader_.values(at + "in_proj_bias", where_, shapes, bias));
+    const uint64_t part = quant::row_bytes(*joined.format, static_cast<uint64_t>(width)) * static_cast<uint64_t>(width);
+    for (size_t i = 0; i < 3; ++i) {
+      *projections[i] = {joined.format, joined.data + i * part, width, width};
+      const auto begin = bias.begin() + static_cast<std::ptrdiff_t>(i) * width;
+      *biases[i] = reader_.keep(std::vector<float>(begin, begin + width), 1, width);
+    }
+    CLEF_RETURN_IF_ERROR(matrix(at + "out_proj.weight", width, width, out.out));
+    return vector(at + "out_proj.bias", width, out.out_bias);
+  }
+
+  Status scalars() {
+    std::vector<float> values;
+    if (package_.conventions.head_scales_final) {
+      const Shape shapes[] = {{3}};
+      CLEF_RETURN_IF_ERROR(reader_.values(kScales, where_, shapes, values));
+      out_.prior_scale = values[0], out_.joint_scale = values[1], out_.gate = values[2];
+      return {};
+    }
+    const Shape shapes[] = {{}, {1}};
+    const float largest = std::log(100.0f);
+    for (const auto& [name, scale] :
+         {std::pair(kPriorScale, &out_.prior_scale), std::pair(kJointScale, &out_.joint_scale)}) {
+      CLEF_RETURN_IF_ERROR(reader_.values(name, where_, shapes, values));
+      *scale = std::exp(std::min(values[0], largest));
+    }
+    CLEF_RETURN_IF_ERROR(reader_.values(kResidualGate, where_, shapes, values));
+    out_.gate = 1.0f / (1.0f + std::exp(-values[0]));
+    return {};
+  }
+
+  const Package& package_;
+  const HeadConfig& config_;
+  TensorReader& reader_;
+  HeadWeights& out_;
+  const bool release_;
+  const std::string where_;
+};
+
+}  // namespace
+
+Status resolve_head(const Package& package, TensorReader& reader, HeadWeights& out) {
+  return Head(package, reader, out).run();
+}
+
+}  // namespace clef::model

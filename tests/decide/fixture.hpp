@@ -1,0 +1,70 @@
+// A loaded model with sessions on it, and the recorded requests.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cpu.hpp"
+#include "base/executor.hpp"
+#include "decide/session.hpp"
+#include "json/json.hpp"
+#include "kernels/kernels.hpp"
+#include "support/catch.hpp"
+#include "support/data.hpp"
+
+namespace clef::test {
+
+inline const kernels::Table& best_table() {
+  return kernels::table(static_cast<int>(base::detect_isa()));
+}
+
+inline std::shared_ptr<const model::Model> load(const std::string& path, base::Memory& memory) {
+  model::Files files;
+  files.entries.push_back({"", path, nullptr});
+  auto loaded = model::Model::load(files, {}, memory);
+  if (!loaded.ok()) FAIL(path << ": " << loaded.status().message());
+  return std::move(loaded).value();
+}
+
+// One line of a decisions.jsonl.
+struct Recorded {
+  json::Document document;
+  std::string name, file;
+  schema::Request request;
+  decide::Options options;
+
+  const json::Value& get(std::string_view key) const {
+    const json::Value* value = document.root().find(key);
+    if (!value) FAIL(name << " has no " << std::string(key));
+    return *value;
+  }
+};
+
+inline std::vector<Recorded> read_decisions(const std::string& path) {
+  std::vector<Recorded> list;
+  for (const std::string& line : read_lines(path)) {
+    auto document = json::parse(line);
+    REQUIRE(document.ok());
+    Recorded recorded;
+    recorded.document = std::move(document).value();
+    const json::Value& root = recorded.document.root();
+    const json::Value* images = root.find("images");
+    if (images && !images->items().empty()) continue;  // pictures have tests of their own
+    recorded.name = root.find("name")->text();
+    if (const json::Value* file = root.find("file")) recorded.file = file->text();
+    auto request = schema::parse_request(root.find("request")->text(), {});
+    if (!request.ok()) FAIL(recorded.name << ": " << request.status().message());
+    recorded.request = std::move(request).value();
+    if (root.find("user_text")->text() == "control") recorded.options.user_text = text::SpecialText::control;
+    int64_t limit = 0;
+    if (const json::Value* length = root.find("max_length"); length && length->to_int64(limit)) {
+      recorded.options.max_tokens = limit;
+      recorded.options.truncation = schema::Truncation::state_tail;
+    }
+    list.push_back(std::move(recorded));
+  }
+  return list;
+}
+
+}  // namespace clef::test

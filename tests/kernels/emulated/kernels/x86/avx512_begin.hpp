@@ -1,0 +1,1 @@
+// Empty: the emulated kernels run on the baseline instructions.

@@ -1,0 +1,1 @@
+// Empty: no region was opened.
