@@ -162,6 +162,7 @@ Status Head::begin_attention(const model::HeadAttentionWeights& weights, Buffer&
   device_.layer_norm(all(rows), norm.scale, norm.bias, config_.head.norm_eps, normed, {-1, "head query norm"});
   const Product product[] = {{&weights.q, queries, Epilogue::store, &weights.q_bias}};
   device_.matmul(normed, product);
+  CLEF_RETURN_IF_ERROR(device_.sync());  // work that still uses the last online softmax
   CLEF_ASSIGN_OR_RETURN(attend_, device_.allocate_attend(count, config_.head.heads, config_.head.width));
   return {};
 }

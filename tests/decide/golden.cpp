@@ -1,8 +1,11 @@
 // Decisions against the recorded f32 reference: ids and spans equal, logits within 1e-4 (relative above 1),
 // probabilities within 1e-5, answers equal to the last printed digit.
 #include <cmath>
+#include <filesystem>
 
+#include "container/safetensors.hpp"
 #include "fixture.hpp"
+#include "support/safetensors_writer.hpp"
 
 using namespace clef;
 
@@ -115,4 +118,50 @@ TEST_CASE("GGUF files") {
                            "mini-bf16-00001-of-00003.gguf"})
     check_set(test::data_path(std::string("gguf/") + file), test::data_path("gguf/decisions.jsonl"), file, 8,
               test::best_table());
+}
+
+namespace {
+
+// The same tensors as F16. The models' BF16 values keep their bits but for the very smallest.
+void write_as_f16(const std::string& from, const std::string& to) {
+  const auto source = io::open_path(from);
+  REQUIRE(source.ok());
+  const auto file = container::read_safetensors(source.value());
+  REQUIRE(file.ok());
+  test::SafetensorsWriter writer;
+  for (const container::TensorView& tensor : file.value().tensors) {
+    std::vector<float> values(static_cast<size_t>(tensor.elements()));
+    tensor.format->decode(tensor.data(), values.data(), values.size());
+    std::string bytes(2 * values.size(), '\0');
+    quant::format(quant::Type::f16).encode(values.data(), reinterpret_cast<std::byte*>(bytes.data()), values.size());
+    writer.add_tensor(tensor.name, "F16", tensor.shape, bytes);
+  }
+  writer.write(to);
+}
+
+}  // namespace
+
+TEST_CASE("F16 weights") {
+  const std::string from = test::data_path("models/tiny-flash"), to = test::temporary_directory() + "/tiny-flash-f16";
+  std::filesystem::create_directory(to);
+  for (const auto& entry : std::filesystem::directory_iterator(from)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".safetensors") {
+      write_as_f16(entry.path().string(), to + "/" + name);
+    } else {
+      std::filesystem::copy(entry.path(), to + "/" + name);
+    }
+  }
+  base::Memory memory{base::Allocator{}};
+  const auto executor = base::make_pool_executor(2);
+  decide::Session session(test::load(to, memory), *executor, test::best_table(), memory);
+  size_t count = 0;
+  for (const test::Recorded& recorded : test::read_decisions(release_set("tiny-flash"))) {
+    if (recorded.get("ids").items().size() > 700) continue;
+    const auto decision = session.decide(recorded.request.schema, recorded.request.state, recorded.options);
+    if (!decision.ok()) FAIL(recorded.name << ": " << decision.status().message());
+    check(recorded, decision.value());
+    ++count;
+  }
+  REQUIRE(count > 70);
 }

@@ -16,8 +16,11 @@ const char* const kQuestions =
     R"("team":{"type":"choice","instructions":"Which team?","criteria":{"billing":"Money","technical":null,"other":"Else"}},)"
     R"("urgency":{"type":"score","criteria":["low","medium","high"]}})";
 
-schema::Schema questions() {
-  auto schema = schema::parse_schema(kQuestions, {});
+// For prompts that all three questions would not fit into.
+const char* const kOneQuestion = R"({"r":{"type":"noul","instructions":"Refund?"}})";
+
+schema::Schema questions(const char* json = kQuestions) {
+  auto schema = schema::parse_schema(json, {});
   REQUIRE(schema.ok());
   return std::move(schema).value();
 }
@@ -61,7 +64,7 @@ struct Case {
 void check(const std::string& path, int64_t tokens, const std::vector<Case>& cases) {
   base::Memory memory{base::Allocator{}};
   const auto model = test::load(path, memory);
-  const schema::Schema schema = questions();
+  const schema::Schema schema = questions(tokens < 300 ? kOneQuestion : kQuestions);
   const std::string state = state_of(model->tokenizer(), schema, tokens);
   std::vector<float> first;
   for (const Case& c : cases) {
@@ -84,10 +87,16 @@ TEST_CASE("short prompts: every chunk and number of threads") {
   std::vector<Case> cases;
   for (const int64_t chunk : {int64_t{64}, int64_t{128}, int64_t{512}, INT64_MAX})
     for (const uint32_t threads : {1u, 2u, 5u}) cases.push_back({chunk, threads});
-  for (const std::string& path : {test::source_path("examples/clef-nano"), test::data_path("models/tiny-clef"),
-                                  test::data_path("gguf/mini-q8_0.gguf")})
-    for (const int64_t tokens : {319, 320, 321, 383, 384, 385}) check(path, tokens, cases);
-  for (const int64_t tokens : {255, 256, 257, 1024, 2048})
+  // Around the first multiples of 64 that the questions leave room for.
+  for (const std::string& path : {test::data_path("models/tiny-clef"), test::data_path("gguf/mini-q8_0.gguf")}) {
+    base::Memory memory{base::Allocator{}};
+    const auto counts =
+        schema::count_tokens(test::load(path, memory)->tokenizer(), "", questions(), text::SpecialText::literal);
+    REQUIRE(counts.ok());
+    const int64_t tile = (counts.value().fixed + 127) / 64 * 64;
+    for (const int64_t tokens : {tile - 1, tile, tile + 1}) check(path, tokens, cases);
+  }
+  for (const int64_t tokens : {255, 256, 257, 319, 320, 321, 1024, 2048})
     check(test::source_path("examples/clef-nano"), tokens, cases);
 }
 
