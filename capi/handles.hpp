@@ -17,7 +17,6 @@
 #include "decide/session.hpp"
 #include "guard.hpp"
 #include "hooks.hpp"
-#include "kernels/kernels.hpp"
 #include "model/model.hpp"
 #include "schema/request.hpp"
 #include "text/tokenizer.hpp"
@@ -40,10 +39,13 @@ struct RuntimeSettings {
 class Runtime {
  public:
   static Result<std::shared_ptr<Runtime>> create(const RuntimeSettings& settings);
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
 
   base::Memory& memory() noexcept { return memory_; }
   base::Executor& executor() noexcept { return *executor_; }
-  const kernels::Table& kernels() const noexcept { return *kernels_; }
+  base::IsaLevel isa() const noexcept { return isa_; }
   const std::string& description() const noexcept { return description_; }
   // Refuses work in a child process that lost the threads of the pool.
   Status check_process() const;
@@ -52,11 +54,12 @@ class Runtime {
 
  private:
   Runtime(const RuntimeSettings& settings, base::IsaLevel isa);
+  bool lost_threads() const noexcept { return executor_->started() && base::process_id() != process_; }
 
   RuntimeSettings settings_;  // first: the hooks outlive everything that uses them
   base::Memory memory_;
   std::unique_ptr<base::Executor> executor_;
-  const kernels::Table* kernels_;
+  base::IsaLevel isa_;
   uint64_t process_;
   std::string description_;
 };
@@ -135,8 +138,8 @@ class BusySession {
 // A whole request as JSON, by the limits of the settings; its own truncation goes before theirs.
 Result<schema::Request> parse_request(const char* request, size_t size, DecideSettings& settings);
 
-// Bytes that a decision takes; refuses counts beyond any model.
-Result<uint64_t> estimate_scratch(const model::Config& config, uint64_t tokens, int64_t chunk);
+// Bytes that a decision of a few questions takes; refuses counts beyond the model.
+Result<uint64_t> estimate_scratch(const model::Config& config, uint64_t tokens, int64_t chunk, uint32_t threads);
 
 // The handle of a finished decision; logs when a state was cut.
 Result<std::unique_ptr<clef_decision>> make_decision(decide::Decision decision, const decide::JsonOptions& options,

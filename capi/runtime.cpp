@@ -41,7 +41,7 @@ Runtime::Runtime(const RuntimeSettings& settings, base::IsaLevel isa)
     : settings_(settings),
       memory_(allocator_of(settings_)),
       executor_(executor_of(settings_)),
-      kernels_(&kernels::table(static_cast<int>(isa))),
+      isa_(isa),
       process_(base::process_id()) {
   memory_.set_limit(settings.memory_limit);
   json::Writer writer(description_);
@@ -59,6 +59,11 @@ Runtime::Runtime(const RuntimeSettings& settings, base::IsaLevel isa)
   writer.end_object();
 }
 
+Runtime::~Runtime() {
+  // Destroying what threads wait on can wait for them, and they are gone: in a forked child the pool is left alone.
+  if (lost_threads()) static_cast<void>(executor_.release());
+}
+
 Result<std::shared_ptr<Runtime>> Runtime::create(const RuntimeSettings& settings) {
   const base::IsaLevel best = base::detect_isa();
   const base::IsaLevel isa = settings.isa.value_or(best);
@@ -70,7 +75,7 @@ Result<std::shared_ptr<Runtime>> Runtime::create(const RuntimeSettings& settings
 }
 
 Status Runtime::check_process() const {
-  if (!executor_->started() || base::process_id() == process_) return {};
+  if (!lost_threads()) return {};
   return Status(Code::forked,
                 "the threads of this runtime did not survive the fork; create another runtime in the child process");
 }

@@ -8,8 +8,8 @@ SessionState::SessionState(std::shared_ptr<const LoadedModel> loaded_model)
 }
 
 void SessionState::renew() {
-  session = std::make_unique<decide::Session>(loaded->model, loaded->runtime->executor(), loaded->runtime->kernels(),
-                                              scratch);
+  session =
+      std::make_unique<decide::Session>(loaded->model, loaded->runtime->executor(), loaded->runtime->isa(), scratch);
 }
 
 Result<BusySession> BusySession::take(const std::shared_ptr<SessionState>& session) {
@@ -42,7 +42,8 @@ clef_status clef_session_reserve(clef_session* session, uint64_t tokens, const c
     CLEF_RETURN_IF_ERROR(require(session, "session"));
     CLEF_ASSIGN_OR_RETURN(const BusySession busy, BusySession::take(session->state));
     const clef::decide::Options decide = settings_of(options).decide;
-    CLEF_ASSIGN_OR_RETURN(const uint64_t bytes, estimate_scratch(busy->loaded->model->config(), tokens, decide.chunk));
+    CLEF_ASSIGN_OR_RETURN(const uint64_t bytes, estimate_scratch(busy->loaded->model->config(), tokens, decide.chunk,
+                                                                 busy->loaded->runtime->executor().concurrency()));
     if (decide.memory_limit != 0 && bytes > decide.memory_limit)
       return Status(Code::memory_limit, "a decision of " + std::to_string(tokens) + " tokens may take " +
                                             std::to_string(bytes) + " bytes; the limit is " +

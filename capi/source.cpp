@@ -158,9 +158,12 @@ clef_status clef_source_estimate(const clef_runtime* runtime, clef_source* sourc
     CLEF_RETURN_IF_ERROR(require(runtime, "runtime"));
     CLEF_RETURN_IF_ERROR(require(source, "source"));
     CLEF_ASSIGN_OR_RETURN(const clef::model::Package package, clef::model::open_package(source->files));
-    CLEF_ASSIGN_OR_RETURN(const uint64_t scratch_bytes, estimate_scratch(package.config, tokens, 0));
+    CLEF_ASSIGN_OR_RETURN(const uint64_t scratch_bytes,
+                          estimate_scratch(package.config, tokens, 0, runtime->runtime->executor().concurrency()));
     uint64_t weight_bytes = 0;
-    for (const clef::container::TensorView& tensor : package.tensors) weight_bytes += tensor.bytes;
+    for (const clef::container::TensorView& tensor : package.tensors) {
+      if (!std::string_view(tensor.name).starts_with("model.visual.")) weight_bytes += tensor.bytes;
+    }
     if (scratch) *scratch = scratch_bytes;
     if (weights) *weights = weight_bytes;
     return {};

@@ -93,19 +93,25 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
   command.add_option("--mmproj", arguments.mmproj, "Vision part, when it lies elsewhere");
   command.add_option("--compute", arguments.compute, "Arithmetic: auto, exact (f32), bf16, int8")
       ->check(CLI::IsMember({"auto", "exact", "bf16", "int8"}));
-  command.add_option("--threads", arguments.threads, "Threads to use; 0: what the machine allows");
+  command.add_option("--threads", arguments.threads, "Threads to use; 0: what the machine allows")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
   add_pre_tokenizer(command, arguments.pre_tokenizer);
 }
 
 void add_decision_arguments(CLI::App& command, DecisionArguments& arguments) {
-  command.add_option("--max-tokens", arguments.options.max_tokens, "Most tokens of a prompt; 0: the model's limit");
+  command.add_option("--max-tokens", arguments.options.max_tokens, "Most tokens of a prompt; 0: the model's limit")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
   command
       .add_option("--truncate", arguments.truncate,
                   "What happens to a state that is too long: never (it is refused), state-tail (its end is dropped)")
       ->check(CLI::IsMember({"never", "state-tail"}));
   command.add_flag("--control-tokens", arguments.options.control_tokens,
                    "Text such as <|im_end|> becomes the control token");
-  command.add_option("--chunk", arguments.options.chunk, "Tokens per chunk of a layer; never changes an answer");
+  command.add_option("--chunk", arguments.options.chunk, "Tokens per chunk of a layer; never changes an answer")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
   command.add_flag("--no-exif", arguments.no_exif, "Ignore the EXIF orientation of pictures");
   command.add_option("--alpha", arguments.alpha, "Transparent pictures: white (put on white), drop")
       ->check(CLI::IsMember({"white", "drop"}));

@@ -30,7 +30,12 @@ int parse_and_run(int count, char** arguments) {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    cli::complain(error.what());
+    const std::vector<std::string> unknown = app.remaining();
+    if (app.get_subcommands().empty() && !unknown.empty()) {
+      cli::complain("there is no command or option '" + unknown[0] + "'");
+    } else {
+      cli::complain(error.what());
+    }
     std::fputs("Run `clef --help` or `clef COMMAND --help` for the arguments.\n", stderr);
     return cli::kUsage;
   }

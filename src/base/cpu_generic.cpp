@@ -2,6 +2,8 @@
 
 namespace clef::base {
 
-IsaLevel detect_isa() noexcept { return IsaLevel::baseline; }
+IsaLevel detect_isa() noexcept {
+  return IsaLevel::baseline;
+}
 
 }  // namespace clef::base

@@ -159,11 +159,15 @@ class HostPoolExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_serial_executor() { return std::make_unique<SerialExecutor>(); }
+std::unique_ptr<Executor> make_serial_executor() {
+  return std::make_unique<SerialExecutor>();
+}
 std::unique_ptr<Executor> make_pool_executor(uint32_t threads) {
   if (threads <= 1) return make_serial_executor();
   return std::make_unique<PoolExecutor>(threads);
 }
-std::unique_ptr<Executor> make_host_executor(HostExecutor host) { return std::make_unique<HostPoolExecutor>(host); }
+std::unique_ptr<Executor> make_host_executor(HostExecutor host) {
+  return std::make_unique<HostPoolExecutor>(host);
+}
 
 }  // namespace clef::base

@@ -1,5 +1,5 @@
-// Runs the tasks of one operation. Tasks take their indices from a counter and never wait for each other, so an executor
-// may run them in any order, serially or nested.
+// Runs the tasks of one operation. Tasks take their indices from a counter and never wait for each other, so an
+// executor may run them in any order, serially or nested.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,8 @@ class Executor {
 // Runs everything in the caller; starts no thread.
 std::unique_ptr<Executor> make_serial_executor();
 
-// A pool of `threads` - 1 workers beside the caller, started at first use, sleeping when idle (no spinning, no affinity).
+// A pool of `threads` - 1 workers beside the caller, started at first use, sleeping when idle (no spinning, no
+// affinity).
 std::unique_ptr<Executor> make_pool_executor(uint32_t threads);
 
 // The host's own pool.

@@ -8,6 +8,8 @@ ScopedFpEnvironment::ScopedFpEnvironment() noexcept {
   __asm__ volatile("msr fpcr, %0" : : "r"(zero));
 }
 
-ScopedFpEnvironment::~ScopedFpEnvironment() { __asm__ volatile("msr fpcr, %0" : : "r"(saved_)); }
+ScopedFpEnvironment::~ScopedFpEnvironment() {
+  __asm__ volatile("msr fpcr, %0" : : "r"(saved_));
+}
 
 }  // namespace clef::base

@@ -9,6 +9,8 @@ ScopedFpEnvironment::ScopedFpEnvironment() noexcept : saved_(static_cast<uint64_
   std::fesetround(FE_TONEAREST);
 }
 
-ScopedFpEnvironment::~ScopedFpEnvironment() { std::fesetround(static_cast<int>(saved_)); }
+ScopedFpEnvironment::~ScopedFpEnvironment() {
+  std::fesetround(static_cast<int>(saved_));
+}
 
 }  // namespace clef::base

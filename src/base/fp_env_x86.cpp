@@ -10,6 +10,8 @@ ScopedFpEnvironment::ScopedFpEnvironment() noexcept : saved_(_mm_getcsr()) {
 }
 
 // Exception flags that we raised are not the caller's.
-ScopedFpEnvironment::~ScopedFpEnvironment() { _mm_setcsr(static_cast<unsigned>(saved_)); }
+ScopedFpEnvironment::~ScopedFpEnvironment() {
+  _mm_setcsr(static_cast<unsigned>(saved_));
+}
 
 }  // namespace clef::base

@@ -13,8 +13,8 @@ enum class Stage : int32_t { load = 0, prefill = 1, head = 2 };
 
 // What the host gave; everything may be null.
 struct Hooks {
-  const std::atomic<bool>* cancel = nullptr;        // tripped from any thread
-  bool (*poll)(void* user) = nullptr;               // asked on the calling thread; true = cancel
+  const std::atomic<bool>* cancel = nullptr;  // tripped from any thread
+  bool (*poll)(void* user) = nullptr;         // asked on the calling thread; true = cancel
   void* poll_user = nullptr;
   void (*progress)(Stage stage, uint64_t done, uint64_t total, void* user) = nullptr;
   void* progress_user = nullptr;

@@ -26,9 +26,8 @@ void Memory::give_back(size_t size) noexcept {
 
 void* Memory::allocate(size_t size) noexcept {
   if (!take(size)) return nullptr;
-  void* pointer = allocator_.allocate
-                      ? allocator_.allocate(size, kAlignment, allocator_.user)
-                      : ::operator new(size, std::align_val_t{kAlignment}, std::nothrow);
+  void* pointer = allocator_.allocate ? allocator_.allocate(size, kAlignment, allocator_.user)
+                                      : ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
   if (!pointer) give_back(size);
   return pointer;
 }
@@ -38,7 +37,7 @@ void Memory::free(void* pointer, size_t size) noexcept {
   if (allocator_.free) {
     allocator_.free(pointer, size, kAlignment, allocator_.user);
   } else {
-    ::operator delete(pointer, std::align_val_t{kAlignment});
+    ::operator delete (pointer, std::align_val_t{kAlignment});
   }
   give_back(size);
 }
@@ -51,10 +50,11 @@ Result<Buffer> Buffer::create(Memory& memory, uint64_t size, std::string_view wh
   if (!data) {
     const uint64_t limit = memory.limit();
     const bool limited = limit != 0 && (size > limit || memory.used() > limit - size);
-    std::string message = std::to_string(size) + " bytes for " + std::string(what) +
-                          (limited ? " exceed the memory limit of " + std::to_string(limit) + " bytes (" +
-                                         std::to_string(memory.used()) + " are in use); raise the limit or shorten the state"
-                                   : std::string(" could not be allocated"));
+    std::string message =
+        std::to_string(size) + " bytes for " + std::string(what) +
+        (limited ? " exceed the memory limit of " + std::to_string(limit) + " bytes (" + std::to_string(memory.used()) +
+                       " are in use); raise the limit or shorten the state"
+                 : std::string(" could not be allocated"));
     return Status(limited ? Code::memory_limit : Code::out_of_memory, std::move(message));
   }
   buffer.memory_ = &memory;

@@ -123,10 +123,10 @@ class [[nodiscard]] Result {
 }  // namespace clef::base
 
 // The two macros of the code base: early return of an error.
-#define CLEF_RETURN_IF_ERROR(expression)                                \
-  do {                                                                  \
-    ::clef::base::Status clef_status_ = (expression);                   \
-    if (!clef_status_.ok()) return clef_status_;                        \
+#define CLEF_RETURN_IF_ERROR(expression)              \
+  do {                                                \
+    ::clef::base::Status clef_status_ = (expression); \
+    if (!clef_status_.ok()) return clef_status_;      \
   } while (false)
 #define CLEF_CONCAT_INNER(a, b) a##b
 #define CLEF_CONCAT(a, b) CLEF_CONCAT_INNER(a, b)

@@ -1,7 +1,7 @@
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -18,7 +18,9 @@ void set_up_worker_thread() noexcept {
   pthread_setname_np(pthread_self(), "clef-worker");
 }
 
-uint64_t process_id() noexcept { return static_cast<uint64_t>(getpid()); }
+uint64_t process_id() noexcept {
+  return static_cast<uint64_t>(getpid());
+}
 
 namespace {
 // A container's CPU quota (cgroup v2) rounded up, or 0 when there is none.

@@ -7,7 +7,9 @@ namespace clef::base {
 
 void set_up_worker_thread() noexcept {}
 
-uint64_t process_id() noexcept { return GetCurrentProcessId(); }
+uint64_t process_id() noexcept {
+  return GetCurrentProcessId();
+}
 
 uint32_t available_threads() noexcept {
   DWORD_PTR process = 0, system = 0;

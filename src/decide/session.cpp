@@ -92,9 +92,9 @@ void Run::Impl::finish() {
   decision.ids = std::move(prompt.ids);
 }
 
-Session::Session(std::shared_ptr<const model::Model> model, base::Executor& executor, const kernels::Table& kernels,
+Session::Session(std::shared_ptr<const model::Model> model, base::Executor& executor, base::IsaLevel level,
                  base::Memory& memory)
-    : model_(std::move(model)), memory_(memory), device_(device::make_cpu_device(kernels, executor, memory_)) {}
+    : model_(std::move(model)), memory_(memory), device_(device::make_cpu_device(level, executor, memory_)) {}
 
 Session::~Session() = default;
 
@@ -136,7 +136,7 @@ Result<Decision> Session::decide(const schema::Schema& schema, std::string_view 
 uint64_t estimate_scratch(const model::Config& config, int64_t tokens, int64_t chunk) {
   const auto executor = base::make_serial_executor();
   base::Memory memory{base::Allocator{}};
-  const auto device = device::make_cpu_device(kernels::kRefTable, *executor, memory);
+  const auto device = device::make_cpu_device(base::IsaLevel::baseline, *executor, memory);
   const int64_t rows = chunk > 0 ? chunk : model::default_chunk(config, *device);
   const int64_t used = std::max<int64_t>(1, std::min(rows, tokens));
   uint64_t bytes = device->buffer_bytes(tokens, config.hidden, device::Role::residual);

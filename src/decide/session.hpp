@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cpu.hpp"
 #include "base/executor.hpp"
 #include "base/hooks.hpp"
 #include "base/memory.hpp"
 #include "decide/decision.hpp"
 #include "device/device.hpp"
-#include "kernels/kernels.hpp"
 #include "model/model.hpp"
 #include "schema/prompt.hpp"
 
@@ -44,8 +44,8 @@ class Run {
 
 class Session {
  public:
-  // The executor, kernel table and memory outlive the session.
-  Session(std::shared_ptr<const model::Model> model, base::Executor& executor, const kernels::Table& kernels,
+  // The executor and the memory outlive the session.
+  Session(std::shared_ptr<const model::Model> model, base::Executor& executor, base::IsaLevel level,
           base::Memory& memory);
   ~Session();
 

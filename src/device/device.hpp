@@ -110,7 +110,8 @@ struct DeltaShape {
       false;  // key head of value head h: h mod key_heads when tiled (GGUF), else h / (value_heads / key_heads)
 };
 
-// Rows [first, first + count) of the input are added to row `out` of the sums; a divisor other than 0 then divides that row.
+// Rows [first, first + count) of the input are added to row `out` of the sums; a divisor other than 0 then divides that
+// row.
 struct SpanPart {
   int64_t first = 0, count = 0, out = 0;
   float divisor = 0;

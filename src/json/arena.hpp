@@ -26,7 +26,7 @@ class Arena {
   char* reserve(size_t bytes) {
     if (bytes > static_cast<size_t>(end_ - free_)) {
       const size_t size = std::max(bytes, next_chunk_);
-      chunks_.emplace_back(new char[size]);
+      chunks_.push_back(std::unique_ptr<char[]>(new char[size]));
       next_chunk_ = std::min(next_chunk_ * 2, kLargestChunk);
       free_ = chunks_.back().get();
       end_ = free_ + size;

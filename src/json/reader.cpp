@@ -1,6 +1,7 @@
 #include <simdjson.h>
 
 #include <cstring>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -228,7 +229,8 @@ base::Result<Document> parse(std::string_view text, const ParseOptions& options)
     ondemand::document source;
     simdjson::error_code error = parser.allocate(text.size(), depth);
     if (!error) error = parser.iterate(storage.text.get(), text.size(), capacity).get(source);
-    if (error == simdjson::MEMALLOC) return base::Status(base::Code::out_of_memory, "Not enough memory to read JSON");
+    if (error == simdjson::MEMALLOC)
+      throw std::bad_alloc();  // as everywhere else, so that no caller takes it for bad JSON
     if (!error &&
         Walker(parser, {storage.text.get(), text.size()}, options, storage.arena).run(source, document.root_)) {
       return document;

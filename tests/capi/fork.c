@@ -7,14 +7,14 @@
 #include "program.h"
 
 struct handles {
-  clef_runtime *runtime;
-  clef_source *source;
-  clef_model *model;
-  clef_session *session;
+  clef_runtime* runtime;
+  clef_source* source;
+  clef_model* model;
+  clef_session* session;
 };
 
-static void set_up(struct handles *h, const char *path, uint32_t threads) {
-  clef_runtime_options *options = NULL;
+static void set_up(struct handles* h, const char* path, uint32_t threads) {
+  clef_runtime_options* options = NULL;
   memset(h, 0, sizeof *h);
   CHECK(clef_runtime_options_create(&options, NULL) == CLEF_OK);
   CHECK(clef_runtime_options_set_threads(options, threads, NULL) == CLEF_OK);
@@ -26,29 +26,29 @@ static void set_up(struct handles *h, const char *path, uint32_t threads) {
   CHECK(clef_session_create(h->model, &h->session, NULL) == CLEF_OK);
 }
 
-static void tear_down(struct handles *h) {
+static void tear_down(struct handles* h) {
   clef_session_free(h->session);
   clef_model_free(h->model);
   clef_source_free(h->source);
   clef_runtime_free(h->runtime);
 }
 
-static clef_status decide(struct handles *h) {
-  clef_decision *decision = NULL;
+static clef_status decide(struct handles* h) {
+  clef_decision* decision = NULL;
   const clef_status status = clef_decide_json(h->session, REQUEST, CLEF_NUL, NULL, &decision, NULL);
   CHECK((decision != NULL) == (status == CLEF_OK));
   clef_decision_free(decision);
   return status;
 }
 
-static void in_child(struct handles *h, clef_status expected) {
+static void in_child(struct handles* h, clef_status expected) {
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
-    clef_model *again = NULL;
-    clef_run *run = NULL;
-    clef_state *state = NULL;
-    clef_schema *schema = NULL;
+    clef_model* again = NULL;
+    clef_run* run = NULL;
+    clef_state* state = NULL;
+    clef_schema* schema = NULL;
     static const char kSchema[] = "{\"a\":{\"type\":\"noul\"}}";
     alarm(60);
     CHECK(decide(h) == expected);
@@ -68,7 +68,7 @@ static void in_child(struct handles *h, clef_status expected) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   struct handles h;
   CHECK(count == 2);
   alarm(120);
@@ -87,7 +87,7 @@ int main(int count, char **arguments) {
 
   /* A pool that was never used has no threads to lose. */
   {
-    clef_runtime *fresh = NULL;
+    clef_runtime* fresh = NULL;
     CHECK(clef_runtime_create(CLEF_ABI_VERSION, NULL, &fresh, NULL) == CLEF_OK);
     const pid_t child = fork();
     CHECK(child >= 0);

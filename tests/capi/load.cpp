@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "handles.hpp"
+#include "owned.hpp"
 
 using namespace clef::test;
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "calls.hpp"
-#include "handles.hpp"
+#include "owned.hpp"
 
 using namespace clef::test;
 

@@ -1,5 +1,5 @@
 // Options by function and by name; schemas by builder and by JSON.
-#include "handles.hpp"
+#include "owned.hpp"
 
 using namespace clef::test;
 

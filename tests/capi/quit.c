@@ -2,14 +2,14 @@
 #include "clef.h"
 #include "program.h"
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   CHECK(count == 2);
-  clef_runtime_options *options = NULL;
-  clef_runtime *runtime = NULL;
-  clef_source *source = NULL;
-  clef_model *model = NULL;
-  clef_session *session = NULL;
-  clef_decision *decision = NULL;
+  clef_runtime_options* options = NULL;
+  clef_runtime* runtime = NULL;
+  clef_source* source = NULL;
+  clef_model* model = NULL;
+  clef_session* session = NULL;
+  clef_decision* decision = NULL;
   CHECK(clef_runtime_options_create(&options, NULL) == CLEF_OK);
   CHECK(clef_runtime_options_set_threads(options, 4, NULL) == CLEF_OK);
   CHECK(clef_runtime_create(CLEF_ABI_VERSION, options, &runtime, NULL) == CLEF_OK);

@@ -4,7 +4,7 @@
 
 #include "calls.hpp"
 #include "guard.hpp"
-#include "handles.hpp"
+#include "owned.hpp"
 
 using namespace clef::test;
 

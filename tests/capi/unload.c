@@ -6,8 +6,8 @@
 #include "clef.h"
 #include "program.h"
 
-static int entries(const char *path) {
-  DIR *directory = opendir(path);
+static int entries(const char* path) {
+  DIR* directory = opendir(path);
   int count = 0;
   CHECK(directory != NULL);
   while (readdir(directory) != NULL) ++count;
@@ -15,30 +15,30 @@ static int entries(const char *path) {
   return count;
 }
 
-static int mapped(const char *what) {
+static int mapped(const char* what) {
   char line[4096];
   int count = 0;
-  FILE *maps = fopen("/proc/self/maps", "r");
+  FILE* maps = fopen("/proc/self/maps", "r");
   CHECK(maps != NULL);
   while (fgets(line, sizeof line, maps) != NULL) count += strstr(line, what) != NULL;
   fclose(maps);
   return count;
 }
 
-static void *symbol(void *library, const char *name) {
-  void *found = dlsym(library, name);
+static void* symbol(void* library, const char* name) {
+  void* found = dlsym(library, name);
   if (found == NULL) fprintf(stderr, "%s\n", name);
   CHECK(found != NULL);
   return found;
 }
 
 /* The function of the library, of the type that clef.h declares. */
-#define LOAD(name)                     \
-  __typeof__(&name) name##_function;   \
-  *(void **)&name##_function = symbol(library, #name)
+#define LOAD(name)                   \
+  __typeof__(&name) name##_function; \
+  *(void**)&name##_function = symbol(library, #name)
 
-static void once(const char *path, const char *model_path, int decide) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+static void once(const char* path, const char* model_path, int decide) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) fprintf(stderr, "%s\n", dlerror());
   CHECK(library != NULL);
   LOAD(clef_runtime_create);
@@ -46,8 +46,8 @@ static void once(const char *path, const char *model_path, int decide) {
   LOAD(clef_runtime_options_set_threads);
   LOAD(clef_runtime_options_free);
   LOAD(clef_runtime_free);
-  clef_runtime_options *options = NULL;
-  clef_runtime *runtime = NULL;
+  clef_runtime_options* options = NULL;
+  clef_runtime* runtime = NULL;
   CHECK(clef_runtime_options_create_function(&options, NULL) == CLEF_OK);
   CHECK(clef_runtime_options_set_threads_function(options, 3, NULL) == CLEF_OK);
   CHECK(clef_runtime_create_function(CLEF_ABI_VERSION, options, &runtime, NULL) == CLEF_OK);
@@ -61,10 +61,10 @@ static void once(const char *path, const char *model_path, int decide) {
     LOAD(clef_model_free);
     LOAD(clef_session_free);
     LOAD(clef_decision_free);
-    clef_source *source = NULL;
-    clef_model *model = NULL;
-    clef_session *session = NULL;
-    clef_decision *decision = NULL;
+    clef_source* source = NULL;
+    clef_model* model = NULL;
+    clef_session* session = NULL;
+    clef_decision* decision = NULL;
     CHECK(clef_source_create_function(runtime, &source, NULL) == CLEF_OK);
     CHECK(clef_source_add_path_function(source, NULL, 0, model_path, CLEF_NUL, NULL) == CLEF_OK);
     CHECK(clef_model_load_function(runtime, source, NULL, &model, NULL) == CLEF_OK);
@@ -84,7 +84,7 @@ static void once(const char *path, const char *model_path, int decide) {
   CHECK(mapped("clef-nano") == 0);
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   CHECK(count == 3);
   once(arguments[1], arguments[2], 1);
   const int threads = entries("/proc/self/task"), files = entries("/proc/self/fd");

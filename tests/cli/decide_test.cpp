@@ -45,13 +45,19 @@ TEST_CASE("recorded decisions of the demonstration model") {
   REQUIRE(expected.size() > 30);
   const Outcome outcome =
       run({"decide", nano(), temporary_file("requests.jsonl", requests), "--detail", "--compute", "exact"});
-  CHECK(outcome.err == "");
-  REQUIRE(outcome.status == 0);
   const std::vector<std::string> lines = lines_of(outcome.out);
   REQUIRE(lines.size() == expected.size());
+  size_t without_pictures = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
     CAPTURE(expected[i]["name"].get<std::string>());
     const Json response = Json::parse(lines[i]);
+    // A library without pictures says so.
+    if (expected[i]["request"].get<std::string>().find("\"images\"") != std::string::npos) {
+      if (response.contains("error") && response["error"]["code"] == "unsupported") continue;
+    } else {
+      ++without_pictures;
+    }
+    REQUIRE(response.contains("answers"));
     CHECK(same(response["answers"], Json::parse(expected[i]["answers"].get<std::string>())));
     CHECK(response["detail"]["ids"] == expected[i]["ids"]);
     CHECK(response["usage"]["input_tokens"] == expected[i]["input_tokens"]);
@@ -65,6 +71,7 @@ TEST_CASE("recorded decisions of the demonstration model") {
               1e-5);
     }
   }
+  CHECK(without_pictures == 36);
 }
 
 TEST_CASE("a refused line gets an error in its place") {
@@ -165,6 +172,24 @@ TEST_CASE("responses are indented on a terminal") {
   CHECK(outcome.out.rfind("{\r\n  \"model\": \"clef-nano\",\r\n  \"answers\": {\r\n", 0) == 0);
   CHECK(has(outcome.out, "\r\n}\r\n"));
   CHECK(Json::parse(outcome.out) == Json::parse(run({"decide", nano(), spam}).out));
+}
+
+TEST_CASE("a progress line is erased before the response") {
+  std::string state;
+  for (int i = 0; i < 1500; ++i) state += "Please refund the second payment. ";
+  const Json request = {{"state", state}, {"questions", {{"refund", {{"type", "noul"}}}}}};
+  Outcome outcome = run_on_terminal({"decide", nano(), temporary_file("long.json", request.dump())});
+  CHECK(outcome.status == 0);
+  const std::string kErase = "\x1b[K";
+  const size_t last = outcome.out.rfind(kErase);
+  if (last != std::string::npos) {  // a fast machine shows none
+    CHECK(has(outcome.out, "\rreading "));
+    CHECK(outcome.out.substr(last - 1, 1) == "\r");
+    outcome.out.erase(0, last + kErase.size());
+  }
+  CHECK(Json::parse(outcome.out)["answers"]["refund"]["noul"].is_number());
+  const Outcome piped = run({"prompt", nano(), temporary_file("long.json", request.dump())});
+  CHECK(piped.err == "");  // never when stderr is no terminal
 }
 
 TEST_CASE("the prompt is shown as the model reads it") {

@@ -36,7 +36,7 @@ TEST_CASE("help and version") {
 
 TEST_CASE("wrong arguments end with status 2 and say why on stderr") {
   const auto [arguments, part] = GENERATE(table<std::vector<std::string>, std::string>({
-      {{}, "subcommand"},
+      {std::vector<std::string>(), "subcommand"},
       {{"divine"}, "divine"},
       {{"ask"}, "MODEL"},
       {{"ask", "m"}, "--state"},
@@ -70,7 +70,7 @@ TEST_CASE("a model that cannot be loaded ends with status 1 and names the file")
   const std::string request = nano() + "/examples/spam.json";
   const std::string foreign = temporary_file("notes.gguf", "These are my notes, not a model.");
   const std::string missing = temporary_directory() + "/absent.gguf";
-  for (const std::string& command : {"ask", "decide", "prompt", "tokenize", "inspect"}) {
+  for (const std::string command : kCommands) {
     for (const std::string& model : {foreign, missing}) {
       std::vector<std::string> arguments = {command, model};
       if (command == "ask") arguments.insert(arguments.end(), {"--state", "s", "--yes-no", "q"});
@@ -113,7 +113,7 @@ TEST_CASE("files that cannot be read are named, the others are answered") {
   CHECK(has(outcome.err, "absent.jsonl': No such file"));
   CHECK(has(outcome.err, directory));
   CHECK(lines_of(outcome.err).size() == 3);
-  for (const std::string& command : {"prompt", "tokenize"}) {
+  for (const std::string command : {"prompt", "tokenize"}) {
     const Outcome other = run({command, nano(), missing});
     CHECK(other.status == 1);
     CHECK(other.out.empty());

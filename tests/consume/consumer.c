@@ -4,22 +4,22 @@
 
 #include "clef.h"
 
-static int fail(const char *what, const clef_error *error) {
+static int fail(const char* what, const clef_error* error) {
   fprintf(stderr, "%s: %s\n", what, clef_error_message(error, NULL));
   return 1;
 }
 
-int main(int argc, char **argv) {
-  const char *request =
+int main(int argc, char** argv) {
+  const char* request =
       "{\"state\":\"I was charged twice, please refund me.\","
       "\"questions\":{\"refund\":{\"type\":\"noul\",\"instructions\":\"The customer wants a refund.\"}}}";
-  clef_runtime *runtime = NULL;
-  clef_source *source = NULL;
-  clef_model *model = NULL;
-  clef_session *session = NULL;
-  clef_decision *decision = NULL;
-  clef_error *error = NULL;
-  const char *json;
+  clef_runtime* runtime = NULL;
+  clef_source* source = NULL;
+  clef_model* model = NULL;
+  clef_session* session = NULL;
+  clef_decision* decision = NULL;
+  clef_error* error = NULL;
+  const char* json;
 
   if (argc != 2) return 2;
   if (clef_abi_version() != CLEF_ABI_VERSION || strcmp(clef_version_string(), CLEF_VERSION) != 0) {

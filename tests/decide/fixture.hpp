@@ -9,15 +9,10 @@
 #include "base/executor.hpp"
 #include "decide/session.hpp"
 #include "json/json.hpp"
-#include "kernels/kernels.hpp"
 #include "support/catch.hpp"
 #include "support/data.hpp"
 
 namespace clef::test {
-
-inline const kernels::Table& best_table() {
-  return kernels::table(static_cast<int>(base::detect_isa()));
-}
 
 inline std::shared_ptr<const model::Model> load(const std::string& path, base::Memory& memory) {
   model::Files files;

@@ -78,10 +78,10 @@ void check(const test::Recorded& recorded, const decide::Decision& decision) {
 }
 
 void check_set(const std::string& model_path, const std::string& decisions, const std::string& file,
-               size_t expected_count, const kernels::Table& table) {
+               size_t expected_count, base::IsaLevel isa) {
   base::Memory memory{base::Allocator{}};
   const auto executor = base::make_pool_executor(2);
-  decide::Session session(test::load(model_path, memory), *executor, table, memory);
+  decide::Session session(test::load(model_path, memory), *executor, isa, memory);
   size_t count = 0;
   for (const test::Recorded& recorded : test::read_decisions(decisions)) {
     if (recorded.file != file) continue;
@@ -100,24 +100,24 @@ std::string release_set(const std::string& model) {
 }  // namespace
 
 TEST_CASE("tiny-flash in the release layout") {
-  check_set(test::data_path("models/tiny-flash"), release_set("tiny-flash"), "", 87, test::best_table());
+  check_set(test::data_path("models/tiny-flash"), release_set("tiny-flash"), "", 87, base::detect_isa());
 }
 
 TEST_CASE("tiny-clef in the release layout") {
-  check_set(test::data_path("models/tiny-clef"), release_set("tiny-clef"), "", 85, test::best_table());
+  check_set(test::data_path("models/tiny-clef"), release_set("tiny-clef"), "", 85, base::detect_isa());
 }
 
 TEST_CASE("clef-nano, on every level of kernels") {
   for (int level = 0; level <= static_cast<int>(base::detect_isa()); ++level)
     check_set(test::source_path("examples/clef-nano"), test::data_path("nano/decisions.jsonl"), "", 36,
-              kernels::table(level));
+              static_cast<base::IsaLevel>(level));
 }
 
 TEST_CASE("GGUF files") {
   for (const char* file : {"tiny-flash-bf16.gguf", "tiny-clef-bf16.gguf", "mini-f32.gguf", "mini-q8_0.gguf",
                            "mini-bf16-00001-of-00003.gguf"})
     check_set(test::data_path(std::string("gguf/") + file), test::data_path("gguf/decisions.jsonl"), file, 8,
-              test::best_table());
+              base::detect_isa());
 }
 
 namespace {
@@ -154,7 +154,7 @@ TEST_CASE("F16 weights") {
   }
   base::Memory memory{base::Allocator{}};
   const auto executor = base::make_pool_executor(2);
-  decide::Session session(test::load(to, memory), *executor, test::best_table(), memory);
+  decide::Session session(test::load(to, memory), *executor, base::detect_isa(), memory);
   size_t count = 0;
   for (const test::Recorded& recorded : test::read_decisions(release_set("tiny-flash"))) {
     if (recorded.get("ids").items().size() > 700) continue;

@@ -84,7 +84,7 @@ void check(int64_t tokens) {
   const WideModel wide;
   base::Memory memory{base::Allocator{}};
   const auto executor = base::make_pool_executor(2);
-  const auto device = device::make_cpu_device(test::best_table(), *executor, memory);
+  const auto device = device::make_cpu_device(base::detect_isa(), *executor, memory);
   const uint64_t before = peak_resident();
 
   schema::Schema schema;

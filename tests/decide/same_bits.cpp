@@ -69,7 +69,7 @@ void check(const std::string& path, int64_t tokens, const std::vector<Case>& cas
   std::vector<float> first;
   for (const Case& c : cases) {
     const auto executor = base::make_pool_executor(c.threads);
-    decide::Session session(model, *executor, test::best_table(), memory);
+    decide::Session session(model, *executor, base::detect_isa(), memory);
     decide::Options options;
     options.chunk = c.chunk;
     const auto decision = session.decide(schema, state, options);
@@ -112,7 +112,7 @@ struct Backbone {
       : memory(base::Allocator{}),
         model(test::load(path, memory)),
         executor(base::make_pool_executor(2)),
-        device(device::make_cpu_device(test::best_table(), *executor, memory)) {}
+        device(device::make_cpu_device(base::detect_isa(), *executor, memory)) {}
 
   // The hidden rows of each sequence after the whole pass.
   std::vector<std::vector<float>> run(device::Device& on, const std::vector<model::Sequence>& sequences,

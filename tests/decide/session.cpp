@@ -16,7 +16,7 @@ struct Nano {
       : memory(base::Allocator{}),
         model(test::load(test::source_path("examples/clef-nano"), memory)),
         executor(base::make_pool_executor(2)),
-        session(model, *executor, test::best_table(), memory) {
+        session(model, *executor, base::detect_isa(), memory) {
     auto request =
         schema::parse_request(test::read_file(test::source_path("examples/clef-nano/examples/ticket.json")), {});
     REQUIRE(request.ok());

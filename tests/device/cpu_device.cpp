@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/cpu.hpp"
-#include "kernels/kernels.hpp"
 #include "support/catch.hpp"
 
 using namespace clef;
@@ -20,7 +19,7 @@ struct Fixture {
   Fixture()
       : executor(base::make_pool_executor(3)),
         memory(base::Allocator{}),
-        device(device::make_cpu_device(kernels::table(static_cast<int>(base::detect_isa())), *executor, memory)) {}
+        device(device::make_cpu_device(base::detect_isa(), *executor, memory)) {}
 
   std::unique_ptr<device::Buffer> rows(int64_t count, int64_t columns, const std::vector<float>& values) {
     auto buffer = device->allocate(count, columns, device::Role::activation);

@@ -1,4 +1,5 @@
-// Runs a fuzz target over every file of the given folders, for compilers without libFuzzer. At least one file must be there.
+// Runs a fuzz target over every file of the given folders, for compilers without libFuzzer. At least one file must be
+// there.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

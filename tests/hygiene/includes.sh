@@ -35,7 +35,7 @@ done <"$list") | awk -v table="$here/include_table.txt" -v root="$root" '
     if (package == "simdjson") return file ~ /^src\/json\//
     if (package == "image") return file ~ /^src\/media\//
     if (package == "dnnl") return file ~ /^(src\/device\/onednn|bench)\//
-    if (package == "eigen") return file ~ /^(src\/kernels\/ref|tests|bench)\//
+    if (package == "eigen") return file ~ /^(src\/device\/ref|tests|bench)\//
     if (package == "catch2") return file ~ /^tests\/support\/(catch\.hpp|main\.cpp)$/
     if (package == "cli11") return file ~ /^(examples|bench)\//
     if (package == "nlohmann") return file ~ /^(examples|tests|bench)\//

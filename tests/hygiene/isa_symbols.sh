@@ -11,7 +11,7 @@ wanted=$3
 count=0
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
-grep -E 'kernels\.dir/(x86|arm)/' "$objects" >"$list" || true
+grep -E 'kernels\.dir/(\./)?(x86|arm)/' "$objects" >"$list" || true
 while IFS= read -r object; do
   count=$((count + 1))
   name=$(basename "$object")

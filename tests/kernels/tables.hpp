@@ -1,5 +1,5 @@
-// The kernel tables that can run here: those of the machine's level and below, and the AVX-512 kernels on an emulation of
-// their intrinsics where the machine lacks them and the emulation is installed.
+// The kernel tables that can run here: those of the machine's level and below, and the AVX-512 kernels on an emulation
+// of their intrinsics where the machine lacks them and the emulation is installed.
 #pragma once
 #include <vector>
 

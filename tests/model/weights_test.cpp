@@ -102,6 +102,8 @@ void check_equal(const model::Weights& a, const model::Weights& b) {
   CHECK(a.head.gate == b.head.gate);
 }
 
+// The pack must outlive the files.
+model::Files through_callbacks(const Pack&& pack) = delete;
 model::Files through_callbacks(const Pack& pack) {
   model::Files files;
   for (const auto& [name, bytes] : pack.files) {
@@ -262,7 +264,8 @@ TEST_CASE("other spellings of the names, no vision tower, left-over tensors") {
 }
 
 TEST_CASE("a long load reports its progress and can be cancelled") {
-  const model::Package package = must(model::open_package(through_callbacks(tiny_flash())));
+  const Pack pack = tiny_flash();
+  const model::Package package = must(model::open_package(through_callbacks(pack)));
   struct Seen {
     uint64_t done = 0, total = 0;
     int calls = 0;

@@ -2,14 +2,14 @@
 #pragma once
 #include <memory>
 
+#include "base/cpu.hpp"
 #include "base/executor.hpp"
 #include "base/memory.hpp"
 #include "device/device.hpp"
-#include "kernels/kernels.hpp"
 
 namespace clef::device {
 
-// All three arguments outlive the device.
-std::unique_ptr<Device> make_cpu_device(const kernels::Table& kernels, base::Executor& executor, base::Memory& memory);
+// Kernels of that level, or the best below it that this build has. Executor and memory outlive the device.
+std::unique_ptr<Device> make_cpu_device(base::IsaLevel level, base::Executor& executor, base::Memory& memory);
 
 }  // namespace clef::device

@@ -154,8 +154,8 @@ void CpuDevice::collect_non_finite() {
 
 namespace clef::device {
 
-std::unique_ptr<Device> make_cpu_device(const kernels::Table& kernels, base::Executor& executor, base::Memory& memory) {
-  return std::make_unique<cpu::CpuDevice>(kernels, executor, memory);
+std::unique_ptr<Device> make_cpu_device(base::IsaLevel level, base::Executor& executor, base::Memory& memory) {
+  return std::make_unique<cpu::CpuDevice>(kernels::table(static_cast<int>(level)), executor, memory);
 }
 
 }  // namespace clef::device

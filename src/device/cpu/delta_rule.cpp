@@ -71,7 +71,7 @@ void CpuDevice::causal_conv_silu(Rows in, const Weight& conv, const DeltaShape& 
     std::fill_n(ones, n, 1.0f);
     for (int64_t j = 0; j < width; ++j)
       for (int64_t c = 0; c < n; ++c) taps[j * kChannelsPerTask + c] = vector(conv)[(c0 + c) * width + j];
-    float* tail = state.tail.as<float>() + c0;
+    float* tail = past > 0 ? state.tail.as<float>() + c0 : nullptr;
     const auto input = [&](int64_t t) { return t < 0 ? tail + (past + t) * channels : row(in, t) + c0; };
     for (int64_t t = 0; t < in.count; ++t) {
       float* y = row(out, t) + c0;
