@@ -1,9 +1,8 @@
 #include "support/data.hpp"
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 
@@ -48,10 +47,14 @@ struct Directories {
 
 std::string temporary_directory() {
   static Directories directories;
-  std::string pattern = (std::filesystem::temp_directory_path() / "clef-test-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a temporary directory");
-  directories.paths.push_back(pattern);
-  return pattern;
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const auto path = std::filesystem::temp_directory_path() / ("clef-test-" + std::to_string(random()));
+    if (!std::filesystem::create_directory(path)) continue;
+    directories.paths.push_back(path.string());
+    return path.string();
+  }
+  throw std::runtime_error("cannot make a temporary directory");
 }
 
 }  // namespace clef::test
