@@ -44,13 +44,12 @@ inline std::vector<Recorded> read_decisions(const std::string& path) {
     Recorded recorded;
     recorded.document = std::move(document).value();
     const json::Value& root = recorded.document.root();
-    const json::Value* images = root.find("images");
-    if (images && !images->items().empty()) continue;  // pictures have tests of their own
     recorded.name = root.find("name")->text();
     if (const json::Value* file = root.find("file")) recorded.file = file->text();
     auto request = schema::parse_request(root.find("request")->text(), {});
     if (!request.ok()) FAIL(recorded.name << ": " << request.status().message());
     recorded.request = std::move(request).value();
+    if (!recorded.request.images.empty()) continue;  // pictures have tests of their own
     if (root.find("user_text")->text() == "control") recorded.options.user_text = text::SpecialText::control;
     int64_t limit = 0;
     if (const json::Value* length = root.find("max_length"); length && length->to_int64(limit)) {

@@ -18,7 +18,7 @@ struct WideModel {
   model::Config config;
   model::Weights weights;
   std::vector<uint16_t> block;
-  std::vector<float> vector;
+  std::vector<float> vector, decays;
 
   device::Weight matrix(int64_t out, int64_t in) {
     REQUIRE(static_cast<size_t>(out * in) <= block.size());
@@ -29,7 +29,7 @@ struct WideModel {
             in ? in : n};
   }
 
-  WideModel() : block(size_t{12288} * 4096), vector(40000, 0.1f) {
+  WideModel() : block(size_t{12288} * 4096), vector(40000, 0.1f), decays(32, -0.1f) {
     uint32_t seed = 1;
     for (uint16_t& value : block) {
       seed = seed * 1664525u + 1013904223u;
@@ -53,8 +53,10 @@ struct WideModel {
       w.down = matrix(4096, 12288);
       w.attention = {matrix(8192, 4096), matrix(1024, 4096), matrix(1024, 4096),
                      matrix(4096, 4096), small(256),         small(256)};
-      w.delta_net = {matrix(8192, 4096), matrix(4096, 4096), matrix(32, 4096), matrix(32, 4096),  small(8192, 4),
-                     small(32),          small(32),          small(128),       matrix(4096, 4096)};
+      const device::Weight decay{&quant::format(quant::Type::f32), reinterpret_cast<const std::byte*>(decays.data()), 1,
+                                 32};
+      w.delta_net = {matrix(8192, 4096), matrix(4096, 4096), matrix(32, 4096),  matrix(32, 4096), small(8192, 4), decay,
+                     small(32),          small(128),         matrix(4096, 4096)};
       weights.layers.push_back(w);
     }
     model::HeadWeights& h = weights.head;
@@ -102,7 +104,11 @@ void check(int64_t tokens) {
   sequence.ids = prompt.ids;
   auto pass = model::Pass::create(wide.config, wide.weights, false, *device, {sequence}, 0);
   REQUIRE(pass.ok());
-  while (!pass.value()->finished()) REQUIRE(pass.value()->step().ok());
+  while (!pass.value()->finished()) {
+    const base::Status status = pass.value()->step();
+    INFO(status.message());
+    REQUIRE(status.ok());
+  }
   auto head = decide::Head::create(wide.config, wide.weights, *device, *pass.value(), schema, prompt);
   REQUIRE(head.ok());
   while (!head.value()->finished()) REQUIRE(head.value()->step().ok());
