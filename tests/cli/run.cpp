@@ -107,6 +107,12 @@ Outcome run_on_terminal(const std::vector<std::string>& arguments) {
   return outcome;
 }
 
+std::string on_screen(const std::string& out) {
+  const std::string erase = "\r\x1b[K";
+  const size_t last = out.rfind(erase);
+  return last == out.npos ? out : out.substr(last + erase.size());
+}
+
 std::string nano() {
   return source_path("examples/clef-nano");
 }

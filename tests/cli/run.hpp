@@ -14,6 +14,8 @@ struct Outcome {
 Outcome run(const std::vector<std::string>& arguments, const std::string& input = {});
 // With stdout and stderr on one terminal of 80 columns; both come back in `out`, with \r\n as line ends.
 Outcome run_on_terminal(const std::vector<std::string>& arguments);
+// What is left on the screen when a progress line, which a slow machine shows, has been erased.
+std::string on_screen(const std::string& out);
 // With stdout in a device file.
 Outcome run_into(const std::string& device, const std::vector<std::string>& arguments);
 
