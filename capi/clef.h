@@ -17,18 +17,20 @@
  * Status and errors. A function that can fail returns a clef_status and takes `clef_error **error` last, which may be
  *   NULL. On failure *error gets a new error object (free it with clef_error_free), on success it is left as it was.
  *   Other outputs are set to NULL or 0 first and filled on success only. Nothing is thrown, printed or aborted.
- * Handles. NULL where a handle is needed gives CLEF_INVALID_ARGUMENT (accessors: 0, NULL, "" or their value for the
- *   unknown). clef_x_free takes NULL, cannot fail, and may be called in any order: children keep their parents alive.
- * Threads. A `const` handle may be used by any number of threads at once; a non-const one by one thread at a time
- * (misuse of a session is answered CLEF_BUSY). clef_x_free ends all use. Strings. UTF-8 as pointer and size; size
- * CLEF_NUL means NUL-terminated. Invalid UTF-8 is an error, an embedded NUL is data. Returned strings are also
- * NUL-terminated, belong to the handle they came from and live as long; a `size_t *size` output may be NULL. Memory.
- * What you pass in is copied unless the name ends in _borrow. Nothing returned is for free(). Callbacks. Tables start
- * with `struct_size` (set it to sizeof the table) and are copied. `release`, when given, is called exactly once, when
- * the library drops its copy: after the owning handle and all that live on it are freed. No callback runs after it. A
- * call that fails has taken no table and releases none (the _borrow functions do, as they say). Callbacks must not
- * throw or longjmp through the library. Growth. Within one ABI major nothing is removed or re-typed. Treat enumeration
- * values you do not know as "other". Version 0: the interface may still change between minor versions. */
+ * Handles. NULL where a handle is needed gives CLEF_INVALID_ARGUMENT (accessors: 0, NULL or their value for the unknown).
+ *   clef_x_free takes NULL, cannot fail, and may be called in any order: children keep their parents alive.
+ * Threads. A `const` handle may be used by any number of threads at once; a non-const one by one thread at a time (misuse
+ *   of a session is answered CLEF_BUSY). clef_x_free ends all use.
+ * Strings. UTF-8 as pointer and size; size CLEF_NUL means NUL-terminated. Invalid UTF-8 is an error, an embedded NUL is
+ *   data. Returned strings are also NUL-terminated, belong to the handle they came from and live as long; a `size_t *size`
+ *   output may be NULL.
+ * Memory. What you pass in is copied unless the name ends in _borrow. Nothing returned is for free().
+ * Callbacks. Tables start with `struct_size` (set it to sizeof the table) and are copied. `release`, when given, is called
+ *   exactly once, when the library drops its copy, after the owning handle and all that live on it are freed. No callback
+ *   runs after it. A call that fails has taken no table and releases none (the _borrow functions do, as they say).
+ *   Callbacks must not throw or longjmp through the library.
+ * Growth. Within one ABI major nothing is removed or re-typed. Treat enumeration values you do not know as "other".
+ *   Version 0: the interface may still change between minor versions. */
 #ifndef CLEF_H
 #define CLEF_H
 
@@ -173,8 +175,8 @@ typedef struct clef_log_hooks {
   void* user;
 } clef_log_hooks;
 
-/* Memory for weights that are copied, scratch and activations. `allocate` returns NULL when it has none; size and
- * alignment are given back to `free`. Small objects of the C++ runtime do not pass through it. Called on any thread. */
+/* Memory for weights that are copied, scratch and activations. `allocate` returns NULL when it has none; size and alignment
+ * are given back to `free`. Small objects of the C++ runtime do not pass through it. Called on any thread. */
 typedef struct clef_allocator_hooks {
   uint32_t struct_size;
   void*(CLEF_CALL* allocate)(size_t size, size_t alignment, void* user);
@@ -185,9 +187,8 @@ typedef struct clef_allocator_hooks {
 
 typedef void(CLEF_CALL* clef_task)(size_t index, void* argument);
 
-/* The host's thread pool. parallel_for must call task(i, argument) once for every i < count and return when all are
- * done; in which order, on which threads, nested or serially does not matter. Called on the thread of the call it
- * serves. */
+/* The host's thread pool. parallel_for must call task(i, argument) once for every i < count and return when all are done;
+ * in which order, on which threads, nested or serially does not matter. Called on the thread of the call it serves. */
 typedef struct clef_executor_hooks {
   uint32_t struct_size;
   void(CLEF_CALL* parallel_for)(size_t count, clef_task task, void* argument, void* user);
@@ -196,8 +197,8 @@ typedef struct clef_executor_hooks {
   void* user;
 } clef_executor_hooks;
 
-/* Bytes from the host. read_at fills all `size` bytes from `offset` and returns 0, anything else is an I/O error.
- * Called on any thread, several at a time. */
+/* Bytes from the host. read_at fills all `size` bytes from `offset` and returns 0, anything else is an I/O error. Called on
+ * any thread, several at a time. */
 typedef struct clef_read_hooks {
   uint32_t struct_size;
   int32_t(CLEF_CALL* read_at)(uint64_t offset, void* out, size_t size, void* user);
@@ -261,8 +262,8 @@ CLEF_API void CLEF_CALL clef_runtime_free(clef_runtime* runtime);
 
 /* ---- source: where a model's bytes are --------------------------------------------------------------------------- */
 
-/* A model is one file (GGUF) or several (config.json, tokenizer.json, shards, head). Files added by descriptor, memory
- * or callbacks need the name they would have in the release's directory; a path's name may be empty (its own is used).
+/* A model is one file (GGUF) or several (config.json, tokenizer.json, shards, head). Files added by descriptor, memory or
+ * callbacks need the name they would have in the release's directory; a path's name may be empty (its own is used).
  * Thread-safety: one thread at a time. */
 CLEF_API clef_status CLEF_CALL clef_source_create(const clef_runtime* runtime, clef_source** source,
                                                   clef_error** error);
@@ -294,8 +295,7 @@ CLEF_API clef_status CLEF_CALL clef_source_describe(const clef_runtime* runtime,
 /* ---- model ------------------------------------------------------------------------------------------------------- */
 
 CLEF_API clef_status CLEF_CALL clef_load_options_create(clef_load_options** options, clef_error** error);
-/* "auto" (default), "exact" (f32 arithmetic), "bf16", "int8". What the library cannot do yet is CLEF_UNSUPPORTED at
- * load. */
+/* "auto" (default), "exact" (f32 arithmetic), "bf16", "int8". What the library cannot do yet is CLEF_UNSUPPORTED at load. */
 CLEF_API clef_status CLEF_CALL clef_load_options_set_compute(clef_load_options* options, const char* name, size_t size,
                                                              clef_error** error);
 /* "cpu" (default), or a device of a module. */
@@ -314,15 +314,14 @@ CLEF_API clef_status CLEF_CALL clef_load_options_set_cancel(clef_load_options* o
                                                             clef_error** error);
 CLEF_API clef_status CLEF_CALL clef_load_options_set_progress(clef_load_options* options,
                                                               const clef_progress_hooks* hooks, clef_error** error);
-/* Any of the above by name ("compute", "device", "pre_tokenizer", "copy_weights", "check_weights") with a textual
- * value. */
+/* Any of the above by name ("compute", "device", "pre_tokenizer", "copy_weights", "check_weights") with a textual value. */
 CLEF_API clef_status CLEF_CALL clef_load_options_set(clef_load_options* options, const char* name, size_t name_size,
                                                      const char* value, size_t value_size, clef_error** error);
 CLEF_API void CLEF_CALL clef_load_options_free(clef_load_options* options);
 
-/* Loads a model: reads configuration and tokenizer, checks every tensor, maps the weights. `options` may be NULL. The
- * source may be freed afterwards. Errors: CLEF_NOT_CLEF, CLEF_MISSING_PART, CLEF_BAD_FILE, CLEF_UNSUPPORTED with file
- * and tensor. Thread-safety: any number of loads at once, each with its own source. */
+/* Loads a model: reads configuration and tokenizer, checks every tensor, maps the weights. `options` may be NULL. The source
+ * may be freed afterwards. Errors: CLEF_NOT_CLEF, CLEF_MISSING_PART, CLEF_BAD_FILE, CLEF_UNSUPPORTED with file and tensor.
+ * Thread-safety: any number of loads at once, each with its own source. */
 CLEF_API clef_status CLEF_CALL clef_model_load(const clef_runtime* runtime, clef_source* source,
                                                const clef_load_options* options, clef_model** model,
                                                clef_error** error);
@@ -341,8 +340,8 @@ enum {
 CLEF_API uint64_t CLEF_CALL clef_model_limit(const clef_model* model, clef_limit limit);
 /* 64 hexadecimal digits that change when the content of the files does (sizes, names and header bytes are hashed). */
 CLEF_API const char* CLEF_CALL clef_model_digest(const clef_model* model, size_t* size);
-/* Bytes that a decision of so many tokens and questions will need beyond the mapped weights: scratch, and resident
- * weights. Thread-safety: any thread. */
+/* Bytes that a decision of so many tokens and questions will need beyond the mapped weights: scratch, and resident weights.
+ * Thread-safety: any thread. */
 CLEF_API clef_status CLEF_CALL clef_model_estimate(const clef_model* model, uint64_t tokens,
                                                    const clef_options* options, uint64_t* scratch, uint64_t* weights,
                                                    clef_error** error);
@@ -354,8 +353,7 @@ CLEF_API clef_status CLEF_CALL clef_model_count_tokens(const clef_model* model, 
                                                        const clef_state* state, const clef_options* options,
                                                        uint64_t* fixed_tokens, uint64_t* state_tokens,
                                                        clef_error** error);
-/* The prompt as the model reads it: {"tokens":n,"pieces":[{"role","text","ids","scaffold"}...]}. Thread-safety: any
- * thread. */
+/* The prompt as the model reads it: {"tokens":n,"pieces":[{"role","text","ids","scaffold"}...]}. Thread-safety: any thread. */
 CLEF_API clef_status CLEF_CALL clef_model_prompt(const clef_model* model, const clef_schema* schema,
                                                  const clef_state* state, const clef_options* options, clef_text** json,
                                                  clef_error** error);
@@ -367,15 +365,15 @@ CLEF_API void CLEF_CALL clef_model_free(clef_model* model);
 
 /* ---- tokenizer --------------------------------------------------------------------------------------------------- */
 
-/* The tokenizer of a model, or of files alone (a tokenizer.json, a directory with one, a GGUF). `pre_tokenizer` as
- * above, NULL for "auto". */
+/* The tokenizer of a model, or of files alone (a tokenizer.json, a directory with one, a GGUF). `pre_tokenizer` as above,
+ * NULL for "auto". */
 CLEF_API clef_status CLEF_CALL clef_model_tokenizer(const clef_model* model, clef_tokenizer** tokenizer,
                                                     clef_error** error);
 CLEF_API clef_status CLEF_CALL clef_tokenizer_load(const clef_runtime* runtime, clef_source* source,
                                                    const char* pre_tokenizer, size_t size, clef_tokenizer** tokenizer,
                                                    clef_error** error);
-/* Ids of `text` into `ids` (room for `capacity`; NULL with 0 to count); *count gets the whole number, also when it does
- * not fit (CLEF_OUT_OF_RANGE). control != 0: text of added tokens becomes their ids. Thread-safety: any thread. */
+/* Ids of `text` into `ids` (room for `capacity`; NULL with 0 to count); *count gets the whole number, also when it does not
+ * fit (CLEF_OUT_OF_RANGE). control != 0: text of added tokens becomes their ids. Thread-safety: any thread. */
 CLEF_API clef_status CLEF_CALL clef_tokenizer_encode(const clef_tokenizer* tokenizer, const char* text, size_t size,
                                                      int32_t control, int32_t* ids, size_t capacity, size_t* count,
                                                      clef_error** error);
@@ -400,8 +398,7 @@ CLEF_API size_t CLEF_CALL clef_schema_option_count(const clef_schema* schema, si
 CLEF_API void CLEF_CALL clef_schema_free(clef_schema* schema);
 
 /* Questions one by one; the same rules as in JSON, with plain strings. Texts are an array of pointers and an array of
- * sizes (NULL: all NUL-terminated); a NULL description means none. Instructions may be NULL: the id stands in for them.
- */
+ * sizes (NULL: all NUL-terminated); a NULL description means none. Instructions may be NULL: the id stands in for them. */
 CLEF_API clef_status CLEF_CALL clef_schema_builder_create(const clef_options* options, clef_schema_builder** builder,
                                                           clef_error** error);
 /* true_text and false_text override what yes and no mean; NULL keeps the default wording. */
@@ -429,16 +426,15 @@ CLEF_API void CLEF_CALL clef_schema_builder_free(clef_schema_builder* builder);
 
 /* ---- state ------------------------------------------------------------------------------------------------------- */
 
-/* A state is one text or JSON value, after any pictures and video. A new one is the empty text. Thread-safety: building
- * by one thread at a time; the decide functions only read it. */
+/* A state is one text or JSON value, after any pictures and video. A new one is the empty text. Thread-safety: building by
+ * one thread at a time; the decide functions only read it. */
 CLEF_API clef_status CLEF_CALL clef_state_create(clef_state** state, clef_error** error);
 CLEF_API clef_status CLEF_CALL clef_state_set_text(clef_state* state, const char* text, size_t size,
                                                    clef_error** error);
 /* Without a copy; `release` (may be NULL) is called when the text is no longer needed, on failure too. */
 CLEF_API clef_status CLEF_CALL clef_state_set_text_borrow(clef_state* state, const char* text, size_t size,
                                                           clef_release release, void* user, clef_error** error);
-/* A JSON value, rendered as the models were trained (sorted keys, Python's number forms); a JSON string is plain text.
- */
+/* A JSON value, rendered as the models were trained (sorted keys, Python's number forms); a JSON string is plain text. */
 CLEF_API clef_status CLEF_CALL clef_state_set_json(clef_state* state, const char* json, size_t size,
                                                    clef_error** error);
 /* An encoded picture (PNG, JPEG, WebP by content). The _borrow form does not copy. */
@@ -456,8 +452,8 @@ CLEF_API clef_status CLEF_CALL clef_state_add_pixels(clef_state* state, const vo
 CLEF_API clef_status CLEF_CALL clef_state_add_pixels_borrow(clef_state* state, const void* pixels, uint32_t width,
                                                             uint32_t height, size_t stride, clef_pixel_format format,
                                                             clef_release release, void* user, clef_error** error);
-/* Frames of one video, all of one size; `times` in seconds per frame, or NULL with frames_per_second. sample != 0 lets
- * the model's processor choose frames, 0 takes all. */
+/* Frames of one video, all of one size; `times` in seconds per frame, or NULL with frames_per_second. sample != 0 lets the
+ * model's processor choose frames, 0 takes all. */
 CLEF_API clef_status CLEF_CALL clef_state_add_video(clef_state* state, const void* const* frames, size_t count,
                                                     uint32_t width, uint32_t height, size_t stride,
                                                     clef_pixel_format format, const double* times,
@@ -474,8 +470,7 @@ enum { CLEF_TRUNCATE_NEVER = 0, CLEF_TRUNCATE_STATE_TAIL = 1 };
 /* What happens to a state that is too long. STATE_TAIL drops its end; clef_decision_tokens_dropped tells how much. */
 CLEF_API clef_status CLEF_CALL clef_options_set_truncation(clef_options* options, clef_truncation truncation,
                                                            clef_error** error);
-/* 1: text such as <|im_end|> in state, ids or criteria becomes the control token (what the reference does). Default 0.
- */
+/* 1: text such as <|im_end|> in state, ids or criteria becomes the control token (what the reference does). Default 0. */
 CLEF_API clef_status CLEF_CALL clef_options_set_control_tokens(clef_options* options, int32_t control,
                                                                clef_error** error);
 /* Tokens per chunk of a layer, rounded up to a multiple of 64; never changes a result. Default 0: chosen by memory. */
@@ -507,8 +502,7 @@ CLEF_API clef_status CLEF_CALL clef_options_set_cancel(clef_options* options, co
 CLEF_API clef_status CLEF_CALL clef_options_set_progress(clef_options* options, const clef_progress_hooks* hooks,
                                                          clef_error** error);
 /* Any of the above but cancel and progress by name ("max_tokens", "truncation", ..., limits as "max_questions",
- * "max_options", "max_levels") with a textual value: a number, 0/1/true/false, or the constant's last word in lower
- * case
+ * "max_options", "max_levels") with a textual value: a number, 0/1/true/false, or the constant's last word in lower case
  * ("never" or "state_tail", "white", "entropy", ...). */
 CLEF_API clef_status CLEF_CALL clef_options_set(clef_options* options, const char* name, size_t name_size,
                                                 const char* value, size_t value_size, clef_error** error);
@@ -516,8 +510,7 @@ CLEF_API void CLEF_CALL clef_options_free(clef_options* options);
 
 /* ---- session ----------------------------------------------------------------------------------------------------- */
 
-/* Scratch memory for one decision at a time; cheap, make one per concurrent call. Thread-safety: one thread at a time.
- */
+/* Scratch memory for one decision at a time; cheap, make one per concurrent call. Thread-safety: one thread at a time. */
 CLEF_API clef_status CLEF_CALL clef_session_create(const clef_model* model, clef_session** session, clef_error** error);
 /* Takes the memory of a decision of so many tokens now, so that later calls cannot fail for it. */
 CLEF_API clef_status CLEF_CALL clef_session_reserve(clef_session* session, uint64_t tokens, const clef_options* options,
@@ -537,9 +530,9 @@ CLEF_API clef_status CLEF_CALL clef_decide(clef_session* session, const clef_sch
 CLEF_API clef_status CLEF_CALL clef_decide_json(clef_session* session, const char* request, size_t size,
                                                 const clef_options* options, clef_decision** decision,
                                                 clef_error** error);
-/* Several at once, decisions[i] and errors[i] (array may be NULL) for schemas[i] and states[i]. Returns CLEF_OK when
- * all succeeded, else the status of the first that failed; the others are answered all the same. An entry that has no
- * decision or no error is set to NULL. */
+/* Several at once, decisions[i] and errors[i] (array may be NULL) for schemas[i] and states[i]. Returns CLEF_OK when all
+ * succeeded, else the status of the first that failed; the others are answered all the same. An entry that has no decision
+ * or no error is set to NULL. */
 CLEF_API clef_status CLEF_CALL clef_decide_many(clef_session* session, size_t count, const clef_schema* const* schemas,
                                                 const clef_state* const* states, const clef_options* options,
                                                 clef_decision** decisions, clef_error** errors);
@@ -556,8 +549,8 @@ CLEF_API void CLEF_CALL clef_run_free(clef_run* run);
 
 /* ---- kept states ------------------------------------------------------------------------------------------------- */
 
-/* Keeps the work on a state, so that further questions about it cost only themselves. Answers equal those without it
- * bit for bit. Not available yet: CLEF_UNSUPPORTED. */
+/* Keeps the work on a state, so that further questions about it cost only themselves. Answers equal those without it bit
+ * for bit. Not available yet: CLEF_UNSUPPORTED. */
 CLEF_API clef_status CLEF_CALL clef_prefix_create(clef_session* session, const clef_state* state,
                                                   const clef_options* options, clef_prefix** prefix,
                                                   clef_error** error);
@@ -584,8 +577,7 @@ CLEF_API const char* CLEF_CALL clef_decision_option_id(const clef_decision* deci
 /* option_count floats each, in request order, full precision; NULL for a question that does not exist. */
 CLEF_API const float* CLEF_CALL clef_decision_probabilities(const clef_decision* decision, size_t question);
 CLEF_API const float* CLEF_CALL clef_decision_logits(const clef_decision* decision, size_t question);
-/* noul: probability of true. score: sum of index times probability. choice: index of the chosen option. NaN if unknown.
- */
+/* noul: probability of true. score: sum of index times probability. choice: index of the chosen option. NaN if unknown. */
 CLEF_API double CLEF_CALL clef_decision_value(const clef_decision* decision, size_t question);
 /* Index in request order of the most probable option (the first among equals), SIZE_MAX if unknown. */
 CLEF_API size_t CLEF_CALL clef_decision_top(const clef_decision* decision, size_t question);
