@@ -195,7 +195,7 @@ TEST_CASE("2,048 tokens of the embedded model within a second") {
     REQUIRE(decision.value().ids.size() == 2048);
   }
   WARN("2,048 tokens in " << best << " s");
-#ifdef NDEBUG
+#if defined(NDEBUG) && !defined(CLEF_SANITIZED)
   REQUIRE(best < 1.0);
 #endif
 }
