@@ -106,14 +106,15 @@ void check_equal(const model::Weights& a, const model::Weights& b) {
 model::Files through_callbacks(const Pack&& pack) = delete;
 model::Files through_callbacks(const Pack& pack) {
   model::Files files;
-  for (const auto& [name, bytes] : pack.files) {
+  for (const auto& file : pack.files) {
+    const auto& bytes = file.second;  // clang 14 cannot capture a structured binding
     io::ReadCallbacks callbacks;
     callbacks.size = bytes.size();
     callbacks.read_at = [&bytes](uint64_t offset, void* out, size_t size) {
       std::memcpy(out, bytes.data() + offset, size);
       return 0;
     };
-    files.entries.push_back({name, "", must(io::from_callbacks(std::move(callbacks), name))});
+    files.entries.push_back({file.first, "", must(io::from_callbacks(std::move(callbacks), file.first))});
   }
   return files;
 }
