@@ -13,6 +13,8 @@
 
 namespace clef::container {
 
+struct Scales;
+
 struct TensorView {
   std::string name;
   const quant::Format* format = nullptr;  // nullptr when clef cannot read the type
@@ -21,6 +23,7 @@ struct TensorView {
   io::SourcePtr source;                   // the file it lies in
   uint64_t offset = 0;                    // of its first byte in the file
   uint64_t bytes = 0;
+  std::shared_ptr<const Scales> scales;  // formats that keep scales in tensors of their own
 
   int64_t elements() const noexcept {
     int64_t n = 1;
@@ -29,6 +32,13 @@ struct TensorView {
   }
   // Pointer to the bytes when the source is in memory, else nullptr. May be unaligned.
   const std::byte* data() const noexcept { return source->data() ? source->data() + offset : nullptr; }
+};
+
+// The tensors that belong to the codes of one quantized matrix, checked against them in shape and type. `layout` says how
+// they are used; its pointers are filled in by whoever maps or copies the tensors.
+struct Scales {
+  TensorView scales, offsets, group_of;  // without a source where the format has none
+  quant::Scaling layout;
 };
 
 // "F32 [4096, 12288]", "F32 []" for a scalar: for messages and listings.

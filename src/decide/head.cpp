@@ -261,10 +261,9 @@ Status Head::begin_fields() {
   std::vector<float> summary(uploaded_.size());
   CLEF_RETURN_IF_ERROR(device_.download(normed, summary));
   std::vector<float> type(static_cast<size_t>(width));
-  const uint64_t type_bytes = quant::row_bytes(*head_.types.format, static_cast<uint64_t>(width));
   for (int64_t q = 0; q < questions_; ++q) {
-    const uint64_t number = static_cast<uint64_t>(schema_.questions[static_cast<size_t>(q)].type);
-    head_.types.format->decode(head_.types.data + number * type_bytes, type.data(), type.size());
+    const auto number = static_cast<int64_t>(schema_.questions[static_cast<size_t>(q)].type);
+    quant::decode_row(head_.types, number, 0, width, type.data());
     for (int64_t j = 0; j < width; ++j) {
       const size_t at = static_cast<size_t>(q * width + j);
       fields[at] += summary[at] + global[static_cast<size_t>(j)] + type[static_cast<size_t>(j)];

@@ -70,14 +70,9 @@ struct Rows {
   int64_t first = 0, count = 0;
 };
 
-// A weight as it lies in the file: `out` rows of `in` values. Vectors have out == 1 and, like biases, norms,
-// convolutions and gates, are f32 and aligned; matrices may be of any format at any address. The bytes outlive the
-// device's use.
-struct Weight {
-  const quant::Format* format = nullptr;
-  const std::byte* data = nullptr;
-  int64_t out = 0, in = 0;
-};
+// A weight as it lies in the file. Vectors have out == 1 and, like biases, norms, convolutions and gates, are f32 and
+// aligned; matrices may be of any format at any address. The bytes outlive the device's use.
+using Weight = quant::Matrix;
 
 enum class Epilogue : uint8_t {
   store,         // out = x W^T (+ bias)

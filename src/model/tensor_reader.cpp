@@ -59,19 +59,32 @@ Status TensorReader::place(const TensorView& tensor, const std::byte*& data) {
   return {};
 }
 
+Status TensorReader::place_scales(const container::Scales& scales, Weight& out) {
+  auto layout = std::make_unique<quant::Scaling>(scales.layout);
+  for (const auto& [tensor, data] :
+       {std::pair(&scales.scales, &layout->scales), std::pair(&scales.offsets, &layout->offsets),
+        std::pair(&scales.group_of, &layout->group_of)})
+    if (tensor->source) CLEF_RETURN_IF_ERROR(place(*tensor, *data));
+  out.scaling = layout.get();
+  out_.scalings.push_back(std::move(layout));
+  return {};
+}
+
 Status TensorReader::matrix(std::string_view name, std::string_view where, int64_t rows, int64_t columns, Weight& out,
                             std::span<const Shape> shapes) {
   CLEF_ASSIGN_OR_RETURN(const TensorView* tensor, need(name, where));
   const Shape plain[] = {{rows, columns}};
   CLEF_RETURN_IF_ERROR(check_shape(*tensor, shapes.empty() ? std::span<const Shape>(plain) : shapes));
+  out = {tensor->format, nullptr, rows, columns};
   const uint64_t row = quant::row_bytes(*tensor->format, static_cast<uint64_t>(columns));
   uint64_t bytes = 0;
-  if (row == 0 || !container::multiply(row, static_cast<uint64_t>(rows), bytes) || bytes != tensor->bytes)
+  if (tensor->scales) {
+    CLEF_RETURN_IF_ERROR(place_scales(*tensor->scales, out));
+  } else if (row == 0 || !container::multiply(row, static_cast<uint64_t>(rows), bytes) || bytes != tensor->bytes) {
     return tensor_error(Code::bad_file, tensor->source->name(), name,
                         "is " + container::describe(*tensor) + ", whose rows do not fit the blocks of its type");
+  }
   CLEF_RETURN_IF_ERROR(place(*tensor, out.data));
-  out.format = tensor->format;
-  out.out = rows, out.in = columns;
   return watch_.check();
 }
 
@@ -80,7 +93,7 @@ Status TensorReader::values(std::string_view name, std::string_view where, std::
   CLEF_ASSIGN_OR_RETURN(const TensorView* tensor, need(name, where));
   CLEF_RETURN_IF_ERROR(check_shape(*tensor, shapes));
   const auto count = static_cast<size_t>(tensor->elements());
-  if (quant::row_bytes(*tensor->format, count) != tensor->bytes)
+  if (tensor->scales || quant::row_bytes(*tensor->format, count) != tensor->bytes)
     return tensor_error(Code::bad_file, tensor->source->name(), name,
                         "is " + container::describe(*tensor) + ", which does not fit the blocks of its type");
   std::vector<std::byte> read;

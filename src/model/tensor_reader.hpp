@@ -35,11 +35,12 @@ class TensorReader {
 
  private:
   struct Copy {
-    const container::TensorView* tensor;
+    const container::TensorView* tensor;  // of the package, or of one of its tensors' scales
     std::byte* to;
   };
   base::Status check_shape(const container::TensorView& tensor, std::span<const Shape> shapes) const;
   base::Status place(const container::TensorView& tensor, const std::byte*& data);
+  base::Status place_scales(const container::Scales& scales, Weight& out);
 
   const Package& package_;
   const WeightOptions& options_;

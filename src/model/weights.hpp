@@ -64,8 +64,9 @@ struct Weights {
   std::vector<LayerWeights> layers;
   HeadWeights head;
   std::vector<std::vector<float>> vectors;  // storage of converted vectors
-  std::vector<base::Buffer> copies;         // storage of tensors whose source is not in memory, or that were copied
-  std::vector<io::SourcePtr> sources;       // keep the mappings alive
+  std::vector<std::unique_ptr<quant::Scaling>> scalings;
+  std::vector<base::Buffer> copies;    // storage of tensors whose source is not in memory, or that were copied
+  std::vector<io::SourcePtr> sources;  // keep the mappings alive
   uint64_t mapped_bytes = 0, copied_bytes = 0;
 };
 

@@ -116,9 +116,8 @@ class Head {
     std::vector<float> bias;
     const Shape shapes[] = {{3 * width}};
     CLEF_RETURN_IF_ERROR(reader_.values(at + "in_proj_bias", where_, shapes, bias));
-    const uint64_t part = quant::row_bytes(*joined.format, static_cast<uint64_t>(width)) * static_cast<uint64_t>(width);
     for (size_t i = 0; i < 3; ++i) {
-      *projections[i] = {joined.format, joined.data + i * part, width, width};
+      *projections[i] = joined.rows(static_cast<int64_t>(i) * width, width);
       const auto begin = bias.begin() + static_cast<std::ptrdiff_t>(i) * width;
       *biases[i] = reader_.keep(std::vector<float>(begin, begin + width), 1, width);
     }

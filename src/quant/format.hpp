@@ -11,6 +11,33 @@ namespace clef::quant {
 
 enum class Type : uint8_t { f32, f16, bf16, q8_0 };
 
+struct Format;
+
+// What a format keeps in arrays of its own beside the codes of a matrix. Arrays may lie at any address.
+struct Scaling {
+  int32_t bits = 0;        // per code, where the format leaves it open
+  int64_t group = 0;       // inputs that share a scale; 0: all of a row
+  int64_t group_rows = 1;  // rows that share it; 0: all rows
+  const Format* scale_format = nullptr;
+  const std::byte* scales = nullptr;
+  const Format* offset_format = nullptr;
+  const std::byte* offsets = nullptr;   // biases, or packed zero points; nullptr: none
+  const std::byte* group_of = nullptr;  // i32 group of each input; nullptr: input / group
+  float global = 1.0f;                  // one more scale, of the whole matrix
+};
+
+// A matrix as it lies in files: `out` rows of `in` values, decoded row by row.
+struct Matrix {
+  const Format* format = nullptr;
+  const std::byte* data = nullptr;
+  int64_t out = 0, in = 0;
+  const Scaling* scaling = nullptr;  // formats with scales in arrays of their own
+  int64_t first_row = 0;             // of a part of such a matrix, in the whole
+
+  // Rows [first, first + count) of this matrix.
+  Matrix rows(int64_t first, int64_t count) const noexcept;
+};
+
 struct Format {
   Type type;
   const char* name;         // "F32", "Q8_0"
@@ -22,7 +49,14 @@ struct Format {
   void (*decode)(const std::byte* src, float* dst, size_t count) noexcept;
   // Encodes `count` values; nullptr when clef does not write the format.
   void (*encode)(const float* src, std::byte* dst, size_t count) noexcept;
+  // Formats with scales in arrays of their own: values [first, first + count) of a row of the whole matrix; `decode` is
+  // nullptr then. nullptr for all others, whose rows lie one after another.
+  void (*decode_row)(const Matrix& whole, int64_t row, int64_t first, int64_t count, float* dst) noexcept = nullptr;
 };
+
+// Decodes values [first, first + count) of a row exactly; `first` is a multiple of 256, and so is `count` unless it
+// reaches the end of the row.
+void decode_row(const Matrix& matrix, int64_t row, int64_t first, int64_t count, float* dst) noexcept;
 
 std::span<const Format* const> formats() noexcept;
 const Format& format(Type type) noexcept;

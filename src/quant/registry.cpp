@@ -74,4 +74,26 @@ uint64_t row_bytes(const Format& format, uint64_t values) noexcept {
   return blocks > UINT64_MAX / format.block_bytes ? 0 : blocks * format.block_bytes;
 }
 
+Matrix Matrix::rows(int64_t first, int64_t count) const noexcept {
+  Matrix part = *this;
+  part.out = count;
+  if (format->decode_row != nullptr) {
+    part.first_row += first;
+  } else {
+    part.data += static_cast<uint64_t>(first) * row_bytes(*format, static_cast<uint64_t>(in));
+  }
+  return part;
+}
+
+void decode_row(const Matrix& matrix, int64_t row, int64_t first, int64_t count, float* dst) noexcept {
+  const Format& format = *matrix.format;
+  if (format.decode_row != nullptr) {
+    format.decode_row(matrix, matrix.first_row + row, first, count, dst);
+    return;
+  }
+  const uint64_t bytes = row_bytes(format, static_cast<uint64_t>(matrix.in));
+  const uint64_t offset = static_cast<uint64_t>(first) / format.block_values * format.block_bytes;
+  format.decode(matrix.data + static_cast<uint64_t>(row) * bytes + offset, dst, static_cast<size_t>(count));
+}
+
 }  // namespace clef::quant

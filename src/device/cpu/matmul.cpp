@@ -19,16 +19,10 @@ int64_t blocks(int64_t n, int64_t unit) noexcept {
 
 // panel[k][r] = weight[first + r][k]; rows past the end are zero.
 void decode_panel(const Weight& weight, int64_t first, float* panel, float* decoded) noexcept {
-  const quant::Format& format = *weight.format;
   const int64_t rows = std::min(kPanel, weight.out - first);
-  const uint64_t row_bytes = quant::row_bytes(format, static_cast<uint64_t>(weight.in));
   for (int64_t k0 = 0; k0 < weight.in; k0 += kSlice) {
     const int64_t depth = std::min(kSlice, weight.in - k0);
-    const uint64_t offset = static_cast<uint64_t>(k0) / format.block_values * format.block_bytes;
-    for (int64_t r = 0; r < rows; ++r) {
-      const std::byte* source = weight.data + static_cast<uint64_t>(first + r) * row_bytes + offset;
-      format.decode(source, decoded + r * kSlice, static_cast<size_t>(depth));
-    }
+    for (int64_t r = 0; r < rows; ++r) quant::decode_row(weight, first + r, k0, depth, decoded + r * kSlice);
     for (int64_t r = rows; r < kPanel; ++r) std::fill_n(decoded + r * kSlice, depth, 0.0f);
     float* out = panel + k0 * kPanel;
     for (int64_t k = 0; k < depth; ++k)

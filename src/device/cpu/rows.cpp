@@ -15,8 +15,7 @@ const float* vector(const Weight& weight) noexcept {
 }
 
 void decode_row(const Weight& table, int64_t index, float* out) noexcept {
-  const uint64_t bytes = quant::row_bytes(*table.format, static_cast<uint64_t>(table.in));
-  table.format->decode(table.data + static_cast<uint64_t>(index) * bytes, out, static_cast<size_t>(table.in));
+  quant::decode_row(table, index, 0, table.in, out);
 }
 
 // Sixteen partial sums in a fixed order: the same on every machine, and short chains.

@@ -49,7 +49,8 @@ void write(const Matrix& values, Rows rows) {
 
 Matrix decode(const Weight& weight) {
   Floats values(weight.out, weight.in);
-  weight.format->decode(weight.data, values.data(), static_cast<size_t>(values.size()));
+  for (int64_t row = 0; row < weight.out; ++row)
+    quant::decode_row(weight, row, 0, weight.in, values.data() + row * weight.in);
   return values.cast<double>();
 }
 
