@@ -270,7 +270,8 @@ CLEF_API clef_status CLEF_CALL clef_source_create(const clef_runtime* runtime, c
 /* A file, a directory, a file inside one, or the first part of a split GGUF. Read-only mapped at load. */
 CLEF_API clef_status CLEF_CALL clef_source_add_path(clef_source* source, const char* name, size_t name_size,
                                                     const char* path, size_t path_size, clef_error** error);
-/* A range of an open descriptor (length 0: to its end), duplicated here; yours may be closed afterwards. */
+/* A range of an open descriptor (length 0: to its end), duplicated here; yours may be closed afterwards.
+ * CLEF_UNSUPPORTED on Windows. */
 CLEF_API clef_status CLEF_CALL clef_source_add_fd(clef_source* source, const char* name, size_t name_size, int32_t fd,
                                                   uint64_t offset, uint64_t length, clef_error** error);
 /* The same for a Windows HANDLE; CLEF_UNSUPPORTED elsewhere. */

@@ -71,12 +71,14 @@ clef_status clef_source_add_fd(clef_source* source, const char* name, size_t nam
   });
 }
 
-clef_status clef_source_add_handle(clef_source* source, const char* name, size_t name_size, void*, uint64_t, uint64_t,
-                                   clef_error** error) {
+clef_status clef_source_add_handle(clef_source* source, const char* name, size_t name_size, void* handle,
+                                   uint64_t offset, uint64_t length, clef_error** error) {
   return guard(error, [&]() -> Status {
     CLEF_RETURN_IF_ERROR(require(source, "source"));
-    CLEF_ASSIGN_OR_RETURN([[maybe_unused]] const std::string_view shown, file_name(source->files, name, name_size));
-    return Status(Code::unsupported, "Windows handles are not supported on this system; give a descriptor");
+    CLEF_ASSIGN_OR_RETURN(const std::string_view shown, file_name(source->files, name, name_size));
+    CLEF_ASSIGN_OR_RETURN(clef::io::SourcePtr bytes, clef::io::open_handle(handle, offset, length, shown));
+    add(source->files, shown, "", std::move(bytes));
+    return {};
   });
 }
 

@@ -68,4 +68,11 @@ base::Status check_range(const std::string& name, uint64_t size, uint64_t offset
                     place);
 }
 
+base::Status check_part(const std::string& name, uint64_t size, uint64_t offset, uint64_t length) {
+  if (offset <= size && length <= size - offset) return {};
+  return file_error(base::Code::out_of_range, name,
+                    "the range of " + std::to_string(length) + " bytes at offset " + std::to_string(offset) +
+                        " is outside the file of " + std::to_string(size) + " bytes");
+}
+
 }  // namespace clef::io

@@ -174,13 +174,15 @@ base::Result<SourcePtr> open_fd(int fd, uint64_t offset, uint64_t length, std::s
     return file_error(base::Code::invalid_argument, shown, "descriptor " + std::to_string(fd) + " is not open");
   CLEF_RETURN_IF_ERROR(check_regular(info, shown));
   const auto size = static_cast<uint64_t>(info.st_size);
-  if (offset > size || length > size - offset)
-    return file_error(base::Code::out_of_range, shown,
-                      "the range of " + std::to_string(length) + " bytes at offset " + std::to_string(offset) +
-                          " is outside the file of " + std::to_string(size) + " bytes");
+  CLEF_RETURN_IF_ERROR(check_part(shown, size, offset, length));
   Descriptor descriptor(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (descriptor.fd < 0) return system_error(shown, "cannot duplicate the descriptor", errno);
   return make_source(std::move(shown), std::move(descriptor), offset, length == 0 ? size - offset : length);
+}
+
+base::Result<SourcePtr> open_handle(void*, uint64_t, uint64_t, std::string_view name) {
+  return file_error(base::Code::unsupported, display_name(name),
+                    "Windows handles are not supported on this system; give a descriptor");
 }
 
 PathKind path_kind(std::string_view path) {

@@ -83,13 +83,15 @@ struct Handle {
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(std::string name, Handle file, uint64_t size)
-      : name_(std::move(name)), file_(std::move(file)), size_(size) {
-    if (size_ == 0 || size_ > SIZE_MAX) return;
+  // Bytes [begin, begin + size) of a file.
+  FileSource(std::string name, Handle file, uint64_t begin, uint64_t size)
+      : name_(std::move(name)), file_(std::move(file)), begin_(begin), size_(size) {
+    if (size_ == 0 || size_ > SIZE_MAX - begin_) return;
     // The view keeps the mapping object alive.
     const Handle mapping(CreateFileMappingW(file_.value, nullptr, PAGE_READONLY, 0, 0, nullptr));
     if (mapping.value == nullptr) return;
-    view_ = MapViewOfFile(mapping.value, FILE_MAP_READ, 0, 0, static_cast<SIZE_T>(size_));
+    // From the start of the file: views begin at multiples of the allocation granularity only.
+    view_ = MapViewOfFile(mapping.value, FILE_MAP_READ, 0, 0, static_cast<SIZE_T>(begin_ + size_));
   }
   ~FileSource() override {
     if (view_ != nullptr) UnmapViewOfFile(view_);
@@ -99,7 +101,9 @@ class FileSource final : public ByteSource {
 
   const std::string& name() const noexcept override { return name_; }
   uint64_t size() const noexcept override { return size_; }
-  const std::byte* data() const noexcept override { return static_cast<const std::byte*>(view_); }
+  const std::byte* data() const noexcept override {
+    return view_ != nullptr ? static_cast<const std::byte*>(view_) + begin_ : nullptr;
+  }
 
   base::Status read(uint64_t offset, std::span<std::byte> out) const override {
     CLEF_RETURN_IF_ERROR(check_range(name_, size_, offset, out.size()));
@@ -110,8 +114,8 @@ class FileSource final : public ByteSource {
     while (!out.empty()) {
       const auto step = static_cast<DWORD>(std::min(out.size(), size_t{1} << 30));
       OVERLAPPED where = {};
-      where.Offset = static_cast<DWORD>(offset & 0xffffffffu);
-      where.OffsetHigh = static_cast<DWORD>(offset >> 32);
+      where.Offset = static_cast<DWORD>((begin_ + offset) & 0xffffffffu);
+      where.OffsetHigh = static_cast<DWORD>((begin_ + offset) >> 32);
       DWORD got = 0;
       const auto place = static_cast<int64_t>(offset);
       const DWORD error = ReadFile(file_.value, out.data(), step, &got, &where) ? 0 : GetLastError();
@@ -129,9 +133,17 @@ class FileSource final : public ByteSource {
  private:
   std::string name_;
   Handle file_;
-  uint64_t size_;
+  uint64_t begin_, size_;
   void* view_ = nullptr;
 };
+
+base::Result<uint64_t> regular_size(HANDLE file, const std::string& name) {
+  if (GetFileType(file) != FILE_TYPE_DISK)
+    return file_error(base::Code::io, name, "is a device or a pipe; only regular files can be read");
+  LARGE_INTEGER size = {};
+  if (!GetFileSizeEx(file, &size)) return system_error(name, "cannot look at the file", GetLastError());
+  return static_cast<uint64_t>(size.QuadPart);
+}
 
 }  // namespace
 
@@ -145,17 +157,26 @@ base::Result<SourcePtr> open_path(std::string_view path) {
   Handle file(CreateFileW(wide.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
                           FILE_ATTRIBUTE_NORMAL, nullptr));
   if (file.value == INVALID_HANDLE_VALUE) return system_error(name, "cannot open", GetLastError());
-  if (GetFileType(file.value) != FILE_TYPE_DISK)
-    return file_error(base::Code::io, name, "is a device or a pipe; only regular files can be read");
-  LARGE_INTEGER size = {};
-  if (!GetFileSizeEx(file.value, &size)) return system_error(name, "cannot look at the file", GetLastError());
-  auto source = std::make_shared<FileSource>(std::move(name), std::move(file), static_cast<uint64_t>(size.QuadPart));
-  return SourcePtr(std::move(source));
+  CLEF_ASSIGN_OR_RETURN(const uint64_t size, regular_size(file.value, name));
+  return SourcePtr(std::make_shared<FileSource>(std::move(name), std::move(file), 0, size));
+}
+
+base::Result<SourcePtr> open_handle(void* handle, uint64_t offset, uint64_t length, std::string_view name) {
+  std::string shown = display_name(name);
+  HANDLE copy = INVALID_HANDLE_VALUE;
+  if (handle == nullptr || handle == INVALID_HANDLE_VALUE ||
+      !DuplicateHandle(GetCurrentProcess(), handle, GetCurrentProcess(), &copy, 0, FALSE, DUPLICATE_SAME_ACCESS))
+    return file_error(base::Code::invalid_argument, shown, "the handle is not open");
+  Handle file(copy);
+  CLEF_ASSIGN_OR_RETURN(const uint64_t size, regular_size(file.value, shown));
+  CLEF_RETURN_IF_ERROR(check_part(shown, size, offset, length));
+  return SourcePtr(
+      std::make_shared<FileSource>(std::move(shown), std::move(file), offset, length == 0 ? size - offset : length));
 }
 
 base::Result<SourcePtr> open_fd(int, uint64_t, uint64_t, std::string_view name) {
   return file_error(base::Code::unsupported, display_name(name),
-                    "file descriptors are not supported on Windows; use a path, memory or callbacks");
+                    "file descriptors are not supported on Windows; use a handle, a path, memory or callbacks");
 }
 
 PathKind path_kind(std::string_view path) {

@@ -34,6 +34,8 @@ base::Result<SourcePtr> open_path(std::string_view path);
 // A range of a descriptor that the caller keeps open until load returns; the descriptor is duplicated. length 0 = to
 // the end.
 base::Result<SourcePtr> open_fd(int fd, uint64_t offset, uint64_t length, std::string_view name);
+// The same for a Windows HANDLE; each is unsupported on the other's system.
+base::Result<SourcePtr> open_handle(void* handle, uint64_t offset, uint64_t length, std::string_view name);
 // Memory. With copy the bytes are copied, otherwise they must outlive the source; `release` runs when the source goes.
 // Here and below: when the call fails, `release` does not run and the caller keeps what it owns.
 base::Result<SourcePtr> from_memory(std::span<const std::byte> bytes, bool copy, std::string_view name,

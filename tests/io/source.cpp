@@ -215,6 +215,7 @@ TEST_CASE("a range of a descriptor") {
   REQUIRE(nothing.ok());
   CHECK(nothing.value()->size() == 0);
 
+  CHECK(io::open_handle(nullptr, 0, 0, "x").status().code() == Code::unsupported);
   CHECK(io::open_fd(-1, 0, 0, "x").status().code() == Code::invalid_argument);
   CHECK(io::open_fd(fd, 0, 0, "x").status().code() == Code::invalid_argument);
   int ends[2];
