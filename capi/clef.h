@@ -88,6 +88,7 @@ typedef struct clef_decision clef_decision;               /* a result; immutable
 typedef struct clef_text clef_text;                       /* an owned string; immutable */
 typedef struct clef_error clef_error;                     /* immutable, outlives everything */
 typedef struct clef_cancel clef_cancel;                   /* a switch that any thread may trip */
+typedef struct clef_quantize_options clef_quantize_options; /* builder */
 
 /* ---- status ----------------------------------------------------------------------------------------------------- */
 
@@ -208,7 +209,7 @@ typedef struct clef_read_hooks {
 } clef_read_hooks;
 
 typedef int32_t clef_stage;
-enum { CLEF_STAGE_LOAD = 0, CLEF_STAGE_PREFILL = 1, CLEF_STAGE_HEAD = 2 };
+enum { CLEF_STAGE_LOAD = 0, CLEF_STAGE_PREFILL = 1, CLEF_STAGE_HEAD = 2, CLEF_STAGE_QUANTIZE = 3 };
 
 /* Progress of a call, at most about 20 times a second, and a question whether to go on. Called on the calling thread;
  * may call clef_cancel_trip, nothing else of the library. Either function may be NULL. */
@@ -264,6 +265,8 @@ CLEF_API void CLEF_CALL clef_runtime_free(clef_runtime* runtime);
 
 /* A model is one file (GGUF) or several (config.json, tokenizer.json, shards, head). Files added by descriptor, memory or
  * callbacks need the name they would have in the release's directory; a path's name may be empty (its own is used).
+ * Two names say what a path is for: "head" the directory of the decision head, or its joint_head.safetensors with the
+ * configuration beside it, in place of the head that the model may have; "mmproj" the projector of a GGUF model.
  * Thread-safety: one thread at a time. */
 CLEF_API clef_status CLEF_CALL clef_source_create(const clef_runtime* runtime, clef_source** source,
                                                   clef_error** error);
@@ -292,6 +295,15 @@ CLEF_API void CLEF_CALL clef_source_free(clef_source* source);
  * tokenizer rule, limits. Thread-safety: the source is used by this call alone. */
 CLEF_API clef_status CLEF_CALL clef_source_describe(const clef_runtime* runtime, clef_source* source, clef_text** json,
                                                     clef_error** error);
+/* How far the weights of two forms of one model lie apart (release and GGUF, BF16 and quantized), the vision part left out:
+ * JSON {"a","b","total","tensors":[{"name","shape","type_a","type_b","equal","differing","relative_error",
+ * "max_difference","non_finite":[a,b],"outliers":[{"row","column","a","b"}]}]}. Names are those of GGUF files, rows and
+ * columns those of `a`; relative_error is rms(b - a) / rms(a), null when only `a` is all 0. Of `options` (may be NULL)
+ * cancel and progress count. Errors: those of a load; CLEF_INVALID_ARGUMENT when the geometries differ.
+ * Thread-safety: the sources are used by this call alone. */
+CLEF_API clef_status CLEF_CALL clef_source_compare(const clef_runtime* runtime, clef_source* a, clef_source* b,
+                                                   const clef_load_options* options, clef_text** json,
+                                                   clef_error** error);
 
 /* ---- model ------------------------------------------------------------------------------------------------------- */
 
@@ -597,6 +609,49 @@ CLEF_API uint64_t CLEF_CALL clef_decision_time(const clef_decision* decision, cl
 /* The response: {"model","answers":{...},"usage":{...}} and "detail" when asked for. Made with the decision. */
 CLEF_API const char* CLEF_CALL clef_decision_json(const clef_decision* decision, size_t* size);
 CLEF_API void CLEF_CALL clef_decision_free(clef_decision* decision);
+
+/* ---- quantize: writing a model as GGUF ---------------------------------------------------------------------------- */
+
+CLEF_API clef_status CLEF_CALL clef_quantize_options_create(clef_quantize_options** options, clef_error** error);
+/* "Q4_K_M" (default), "Q8_0", "BF16", ...: the mixtures that llama.cpp knows by these names, without those below 2 bits
+ * per weight and IQ2, IQ3; or one type for all: F32, F16, BF16, Q3_K, Q4_K, Q5_K. Names are checked by clef_quantize. */
+CLEF_API clef_status CLEF_CALL clef_quantize_options_set_type(clef_quantize_options* options, const char* name,
+                                                              size_t size, clef_error** error);
+/* 1: one type for all matrices instead of the mixture of that name. Default 0. */
+CLEF_API clef_status CLEF_CALL clef_quantize_options_set_pure(clef_quantize_options* options, int32_t pure,
+                                                              clef_error** error);
+/* "clef" (default), or "qwen35": the backbone alone, for other programs. */
+CLEF_API clef_status CLEF_CALL clef_quantize_options_set_architecture(clef_quantize_options* options, const char* name,
+                                                                      size_t size, clef_error** error);
+/* Type of the decision head's matrices: "" (default) keeps them precise (Q8_0, or the file's own 16 or 32 bits), "mixture"
+ * treats them as llama.cpp would, or a type's name. */
+CLEF_API clef_status CLEF_CALL clef_quantize_options_set_head_type(clef_quantize_options* options, const char* name,
+                                                                   size_t size, clef_error** error);
+/* Type of the matrices whose names in the written file match a pattern with * and ?; later ones win. */
+CLEF_API clef_status CLEF_CALL clef_quantize_options_set_tensor_type(clef_quantize_options* options,
+                                                                     const char* pattern, size_t pattern_size,
+                                                                     const char* type, size_t type_size,
+                                                                     clef_error** error);
+/* File with an importance matrix of llama.cpp, in either of its two forms. */
+CLEF_API clef_status CLEF_CALL clef_quantize_options_set_importance(clef_quantize_options* options, const char* path,
+                                                                    size_t size, clef_error** error);
+/* 1: a file that exists is replaced. Default 0: refused. */
+CLEF_API clef_status CLEF_CALL clef_quantize_options_set_overwrite(clef_quantize_options* options, int32_t overwrite,
+                                                                   clef_error** error);
+CLEF_API clef_status CLEF_CALL clef_quantize_options_set_cancel(clef_quantize_options* options,
+                                                                const clef_cancel* cancel, clef_error** error);
+CLEF_API clef_status CLEF_CALL clef_quantize_options_set_progress(clef_quantize_options* options,
+                                                                  const clef_progress_hooks* hooks, clef_error** error);
+CLEF_API void CLEF_CALL clef_quantize_options_free(clef_quantize_options* options);
+
+/* Writes the model of `source`, in whatever form, as one GGUF file at `path`. The work is done in PATH.part, which is read
+ * back and compared before it gets its name; after an error of the disk or a cancel it stays, and the same call goes on
+ * with it. *report_json (may be NULL) tells what was written: {"file","file_bytes","tensors","weights","tensor_bytes",
+ * "bits_per_weight","types":[{"type","tensors","weights","bytes"}...],"seconds","notes":[...]}. The bytes written do not
+ * depend on the number of threads. `options` may be NULL. Thread-safety: the source is used by this call alone. */
+CLEF_API clef_status CLEF_CALL clef_quantize(const clef_runtime* runtime, clef_source* source, const char* path,
+                                             size_t size, const clef_quantize_options* options, clef_text** report_json,
+                                             clef_error** error);
 
 #ifdef __cplusplus
 }

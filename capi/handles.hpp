@@ -13,6 +13,7 @@
 #include "base/hooks.hpp"
 #include "base/memory.hpp"
 #include "clef.h"
+#include "convert/quantize.hpp"
 #include "decide/decision.hpp"
 #include "decide/session.hpp"
 #include "guard.hpp"
@@ -92,6 +93,11 @@ struct LoadSettings {
   CallHooks watched;
 };
 
+struct QuantizeSettings {
+  convert::Options convert;  // hooks are filled in per call
+  CallHooks watched;
+};
+
 // A copy of the settings of options that may be NULL.
 DecideSettings settings_of(const clef_options* options);
 
@@ -137,9 +143,6 @@ class BusySession {
 
 // A whole request as JSON, by the limits of the settings; its own truncation goes before theirs.
 Result<schema::Request> parse_request(const char* request, size_t size, DecideSettings& settings);
-
-// Bytes that a decision of a few questions takes; refuses counts beyond the model.
-Result<uint64_t> estimate_scratch(const model::Config& config, uint64_t tokens, int64_t chunk, uint32_t threads);
 
 // The handle of a finished decision; logs when a state was cut.
 Result<std::unique_ptr<clef_decision>> make_decision(decide::Decision decision, const decide::JsonOptions& options,
@@ -190,6 +193,10 @@ struct clef_state {
 
 struct clef_options {
   clef::capi::DecideSettings settings;
+};
+
+struct clef_quantize_options {
+  clef::capi::QuantizeSettings settings;
 };
 
 struct clef_session {

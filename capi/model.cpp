@@ -1,30 +1,9 @@
-#include <algorithm>
-
 #include "handles.hpp"
 #include "json/json.hpp"
 #include "schema/prompt.hpp"
 #include "strings.hpp"
 
 namespace clef::capi {
-
-Result<uint64_t> estimate_scratch(const model::Config& config, uint64_t tokens, int64_t chunk, uint32_t threads) {
-  if (config.max_positions > 0 && tokens > static_cast<uint64_t>(config.max_positions))
-    return Status(Code::out_of_range, std::to_string(tokens) + " tokens are more than the " +
-                                          std::to_string(config.max_positions) + " that this model takes");
-  const uint64_t rows = decide::estimate_scratch(config, static_cast<int64_t>(tokens), chunk);
-  // Beside the rows: what each thread unpacks weights into, the states of the delta rule, the head's rows of some
-  // questions. Upper limits, small beside the rows of a real model.
-  const auto attention = static_cast<uint64_t>(config.heads) * static_cast<uint64_t>(config.head_dim);
-  const auto delta = static_cast<uint64_t>(config.value_heads) * static_cast<uint64_t>(config.value_dim);
-  const auto hidden = static_cast<uint64_t>(config.hidden), width = static_cast<uint64_t>(config.head.width);
-  const auto inner = static_cast<uint64_t>(config.head.feedforward);
-  const uint64_t deepest =
-      std::max({hidden, static_cast<uint64_t>(config.intermediate), attention, delta, width, inner});
-  const uint64_t per_thread = (2 * 64 * deepest + 64 * 512) * sizeof(float);
-  const uint64_t head = 64 * (4 * hidden + 6 * width + inner) * sizeof(float);
-  const uint64_t state = delta * static_cast<uint64_t>(config.key_dim) * sizeof(float);
-  return rows + threads * per_thread + head + state;
-}
 
 namespace {
 
@@ -160,8 +139,9 @@ clef_status clef_model_estimate(const clef_model* model, uint64_t tokens, const 
   return guard(error, [&]() -> Status {
     CLEF_RETURN_IF_ERROR(require(model, "model"));
     const int64_t chunk = settings_of(options).decide.chunk;
-    CLEF_ASSIGN_OR_RETURN(const uint64_t bytes, estimate_scratch(model->loaded->model->config(), tokens, chunk,
-                                                                 model->loaded->runtime->executor().concurrency()));
+    CLEF_ASSIGN_OR_RETURN(const uint64_t bytes,
+                          clef::decide::estimate_scratch(model->loaded->model->config(), tokens, chunk,
+                                                         model->loaded->runtime->executor().concurrency()));
     if (scratch) *scratch = bytes;
     const clef::model::Weights& held = model->loaded->model->weights();
     if (weights) *weights = held.mapped_bytes + held.copied_bytes;

@@ -42,8 +42,9 @@ clef_status clef_session_reserve(clef_session* session, uint64_t tokens, const c
     CLEF_RETURN_IF_ERROR(require(session, "session"));
     CLEF_ASSIGN_OR_RETURN(const BusySession busy, BusySession::take(session->state));
     const clef::decide::Options decide = settings_of(options).decide;
-    CLEF_ASSIGN_OR_RETURN(const uint64_t bytes, estimate_scratch(busy->loaded->model->config(), tokens, decide.chunk,
-                                                                 busy->loaded->runtime->executor().concurrency()));
+    CLEF_ASSIGN_OR_RETURN(const uint64_t bytes,
+                          clef::decide::estimate_scratch(busy->loaded->model->config(), tokens, decide.chunk,
+                                                         busy->loaded->runtime->executor().concurrency()));
     if (decide.memory_limit != 0 && bytes > decide.memory_limit)
       return Status(Code::memory_limit, "a decision of " + std::to_string(tokens) + " tokens may take " +
                                             std::to_string(bytes) + " bytes; the limit is " +

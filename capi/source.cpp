@@ -1,5 +1,6 @@
 #include "io/source.hpp"
 #include "handles.hpp"
+#include "model/compare.hpp"
 #include "strings.hpp"
 
 namespace clef::capi {
@@ -152,6 +153,28 @@ clef_status clef_source_describe(const clef_runtime* runtime, clef_source* sourc
   });
 }
 
+clef_status clef_source_compare(const clef_runtime* runtime, clef_source* a, clef_source* b,
+                                const clef_load_options* options, clef_text** json, clef_error** error) {
+  clear(json);
+  return guard(error, [&]() -> Status {
+    CLEF_RETURN_IF_ERROR(require(runtime, "runtime"));
+    CLEF_RETURN_IF_ERROR(require(a, "a"));
+    CLEF_RETURN_IF_ERROR(require(b, "b"));
+    CLEF_RETURN_IF_ERROR(require(json, "json"));
+    CLEF_RETURN_IF_ERROR(runtime->runtime->check_process());
+    const CallHooks watched = options ? options->settings.watched : CallHooks();
+    CLEF_ASSIGN_OR_RETURN(const clef::model::Package first, clef::model::open_package(a->files));
+    CLEF_ASSIGN_OR_RETURN(const clef::model::Package second, clef::model::open_package(b->files));
+    CLEF_ASSIGN_OR_RETURN(
+        const clef::model::Comparison comparison,
+        clef::model::compare(first, second, runtime->runtime->executor(), runtime->runtime->memory(), watched.hooks()));
+    auto text = std::make_unique<clef_text>();
+    text->text = clef::model::describe(comparison, first, second);
+    *json = text.release();
+    return {};
+  });
+}
+
 clef_status clef_source_estimate(const clef_runtime* runtime, clef_source* source, uint64_t tokens, uint64_t* scratch,
                                  uint64_t* weights, clef_error** error) {
   clear(scratch);
@@ -160,11 +183,12 @@ clef_status clef_source_estimate(const clef_runtime* runtime, clef_source* sourc
     CLEF_RETURN_IF_ERROR(require(runtime, "runtime"));
     CLEF_RETURN_IF_ERROR(require(source, "source"));
     CLEF_ASSIGN_OR_RETURN(const clef::model::Package package, clef::model::open_package(source->files));
-    CLEF_ASSIGN_OR_RETURN(const uint64_t scratch_bytes,
-                          estimate_scratch(package.config, tokens, 0, runtime->runtime->executor().concurrency()));
+    CLEF_ASSIGN_OR_RETURN(
+        const uint64_t scratch_bytes,
+        clef::decide::estimate_scratch(package.config, tokens, 0, runtime->runtime->executor().concurrency()));
     uint64_t weight_bytes = 0;
     for (const clef::container::TensorView& tensor : package.tensors) {
-      if (!std::string_view(tensor.name).starts_with("model.visual.")) weight_bytes += tensor.bytes;
+      if (!clef::model::is_vision_tensor(tensor.name)) weight_bytes += clef::container::total_bytes(tensor);
     }
     if (scratch) *scratch = scratch_bytes;
     if (weights) *weights = weight_bytes;

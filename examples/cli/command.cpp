@@ -8,15 +8,16 @@
 #include <iostream>
 #include <iterator>
 
+#include "ollama.hpp"
 #include "terminal.hpp"
 
 namespace cli {
 
-namespace {
-
 std::filesystem::path native(const std::string& utf8) {
   return std::filesystem::path(std::u8string(utf8.begin(), utf8.end()));
 }
+
+namespace {
 
 void complain_about(const std::string& path, int reason) {
   complain("cannot read '" + path + "': " + (reason != 0 ? std::strerror(reason) : "it is not a readable file"));
@@ -88,7 +89,8 @@ void add_pre_tokenizer(CLI::App& command, std::string& rule) {
 }
 
 void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
-  command.add_option("MODEL", arguments.model, "GGUF file, or the directory of a release")->required();
+  command.add_option("MODEL", arguments.model, "GGUF file, directory of a release, or NAME:TAG in Ollama's store")
+      ->required();
   command.add_option("--head", arguments.head, "Decision head, when it lies elsewhere (file or directory)");
   command.add_option("--mmproj", arguments.mmproj, "Vision part, when it lies elsewhere");
   command.add_option("--compute", arguments.compute, "Arithmetic: auto, exact (f32), bf16, int8")
@@ -134,13 +136,17 @@ std::optional<clef::Source> open_source(const clef::Runtime& runtime, const Mode
     complain(source.error());
     return std::nullopt;
   }
-  for (const std::string* path : {&arguments.model, &arguments.head, &arguments.mmproj}) {
-    if (path->empty() && path != &arguments.model) continue;
-    if (auto added = source->add_path(*path); !added) {
+  std::string hint;
+  const std::string model = resolve_model(arguments.model, hint);
+  for (const auto& [name, path] :
+       {std::pair("", &model), std::pair("head", &arguments.head), std::pair("mmproj", &arguments.mmproj)}) {
+    if (path->empty() && path != &model) continue;
+    if (auto added = source->add_path(*path, name); !added) {
       complain(added.error());
       return std::nullopt;
     }
   }
+  if (!hint.empty()) complain(hint);
   return std::move(*source);
 }
 

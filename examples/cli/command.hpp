@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <clef/clef.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ void add_decide(CLI::App& app, Action& action);
 void add_prompt(CLI::App& app, Action& action);
 void add_tokenize(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
+void add_quantize(CLI::App& app, Action& action);
 
 // Which files, and how they are loaded.
 struct ModelArguments {
@@ -52,6 +54,7 @@ std::optional<std::string> read_input(const std::string& path);
 // Calls `line` for each line of a file or of stdin that is not blank, with its number from 1. False (after a complaint)
 // when the file cannot be read.
 bool read_lines(const std::string& path, const std::function<void(std::size_t number, const std::string& line)>& line);
+std::filesystem::path native(const std::string& utf8);
 void print(std::string_view text);  // to stdout
 
 }  // namespace cli

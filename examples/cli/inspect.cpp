@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "inspect_compare.hpp"
+#include "table.hpp"
 #include "terminal.hpp"
 
 namespace cli {
@@ -14,17 +16,9 @@ using Json = nlohmann::ordered_json;
 
 struct Arguments {
   ModelArguments model;  // only the paths
+  CompareArguments compare;
   bool json = false, tensors = false;
 };
-
-std::string bytes_text(double bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", bytes, kUnits[unit]);
-  return text;
-}
 
 // A value for people: shapes as "2 x 3", sizes with a unit.
 std::string value_text(const std::string& key, const Json& value) {
@@ -53,19 +47,6 @@ void collect(const Json& object, const std::string& prefix, std::vector<std::pai
   }
 }
 
-void print_rows(const std::vector<std::vector<std::string>>& rows, const std::string& indent) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
-  }
-  for (const auto& row : rows) {
-    std::string line = indent;
-    for (std::size_t i = 0; i < row.size(); ++i) line += i + 1 < row.size() ? fitted(row[i], widths[i]) + "  " : row[i];
-    print(line + "\n");
-  }
-}
-
 void print_table(const std::string& name, const Json& table) {
   print("\n" + printable(name) + " (" + std::to_string(table.size()) + ")\n");
   std::vector<std::vector<std::string>> rows;
@@ -77,6 +58,21 @@ void print_table(const std::string& name, const Json& table) {
   print_rows(rows, "  ");
 }
 
+// How many tensors and bytes there are of each type, and of all.
+void print_types(const Json& types, const Json& total) {
+  std::vector<std::vector<std::string>> rows = {{"type", "tensors", "bytes", "share", "bits per weight"}};
+  const auto add = [&](const std::string& name, const Json& sum) {
+    if (!sum.is_object()) return;
+    rows.push_back({printable(name), sum.value("tensors", Json()).dump(), bytes_text(sum.value("bytes", 0.0)),
+                    number_text("%.2f %%", 100 * sum.value("share", 0.0)),
+                    number_text("%.4g", sum.value("bits_per_weight", 0.0))});
+  };
+  for (const auto& [name, sum] : types.items()) add(name, sum);
+  if (types.size() != 1) add("all", total);
+  print("\n");
+  print_rows(rows, "");
+}
+
 int run(const Arguments& arguments) {
   auto runtime = clef::Runtime::create();
   if (!runtime) {
@@ -85,6 +81,7 @@ int run(const Arguments& arguments) {
   }
   std::optional<clef::Source> source = open_source(*runtime, arguments.model);
   if (!source) return kFailed;
+  if (!arguments.compare.other.empty()) return compare(*runtime, *source, arguments.compare, arguments.json);
   auto text = source->describe(*runtime);
   if (!text) {
     complain(text.error());
@@ -94,16 +91,20 @@ int run(const Arguments& arguments) {
     print((is_terminal(stdout) ? pretty_json(*text) : *text) + "\n");
     return kOk;
   }
-  const Json description = Json::parse(*text, nullptr, false);
+  Json description = Json::parse(*text, nullptr, false);
   if (!description.is_object()) {
     complain("the description could not be read back");
     return kFailed;
   }
+  const Json types = description.value("types", Json::object()), total = description.value("total", Json::object());
+  description.erase("types");
+  description.erase("total");
   std::vector<std::pair<std::string, std::string>> members;
   collect(description, {}, members);
   std::vector<std::vector<std::string>> rows;
   for (auto& [key, value] : members) rows.push_back({std::move(key), std::move(value)});
   print_rows(rows, "");
+  print_types(types, total);
   for (const auto& [key, value] : description.items()) {
     if (!is_table(value)) continue;
     if (key == "tensors" && !arguments.tensors) {
@@ -120,15 +121,23 @@ int run(const Arguments& arguments) {
 void add_inspect(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a model's files are, without loading weights");
-  command->add_option("MODEL", arguments->model.model, "GGUF file, or the directory of a release")->required();
+  command
+      ->add_option("MODEL", arguments->model.model, "GGUF file, directory of a release, or NAME:TAG in Ollama's store")
+      ->required();
   command->add_option("--head", arguments->model.head, "Decision head, when it lies elsewhere (file or directory)");
   command->add_option("--mmproj", arguments->model.mmproj, "Vision part, when it lies elsewhere");
+  CLI::Option* other =
+      command->add_option("--compare", arguments->compare.other,
+                          "Compare the weights with those of another file of the same model (any container)");
+  command->add_flag("--all", arguments->compare.all, "List every tensor of a comparison, not only the worst")
+      ->needs(other);
   command->add_flag("--tensors", arguments->tensors, "List every tensor");
   command->add_flag("--json", arguments->json, "Everything, as JSON");
   command->footer(
       "Examples:\n"
       "  clef inspect clef-flash.gguf\n"
-      "  clef inspect clef-flash.gguf --json | jq '.tensors[].name'");
+      "  clef inspect clef-flash.gguf --json | jq '.tensors[].name'\n"
+      "  clef inspect clef-flash/ --compare clef-flash-q8_0.gguf");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

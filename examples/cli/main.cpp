@@ -26,6 +26,7 @@ int parse_and_run(int count, char** arguments) {
   cli::add_prompt(app, action);
   cli::add_tokenize(app, action);
   cli::add_inspect(app, action);
+  cli::add_quantize(app, action);
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {

@@ -50,6 +50,8 @@ std::string_view stage_name(clef::Stage stage) {
       return "reading";
     case clef::Stage::head:
       return "deciding";
+    case clef::Stage::quantize:
+      return "writing";
   }
   return "working";
 }

@@ -22,6 +22,7 @@
 #include <clef/error.hpp>
 #include <clef/model.hpp>
 #include <clef/options.hpp>
+#include <clef/quantize.hpp>
 #include <clef/runtime.hpp>
 #include <clef/schema.hpp>
 #include <clef/session.hpp>

@@ -34,7 +34,12 @@ class Cancel {
 };
 
 // What a call is doing. Treat stages that you do not know as "other".
-enum class Stage : std::int32_t { load = CLEF_STAGE_LOAD, prefill = CLEF_STAGE_PREFILL, head = CLEF_STAGE_HEAD };
+enum class Stage : std::int32_t {
+  load = CLEF_STAGE_LOAD,
+  prefill = CLEF_STAGE_PREFILL,
+  head = CLEF_STAGE_HEAD,
+  quantize = CLEF_STAGE_QUANTIZE
+};
 
 // How far a stage is: `done` of `total` units of work.
 struct Progress {

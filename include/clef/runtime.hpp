@@ -222,6 +222,16 @@ class Source {
       return clef_source_describe(runtime.get(), handle_.get(), out, error);
     });
   }
+  // How far the weights of another form of the same model (`other`) lie from those of this one, as JSON: total and, per
+  // tensor, types, relative error, largest differences and where they are; see clef_source_compare. Of the options,
+  // cancel, on_progress and cancelled count. Errors: those of a load; invalid_argument when the geometries differ.
+  Result<std::string> compare(const Runtime& runtime, Source& other, const LoadOptions& options = {}) {
+    auto handle = detail::make_load_options(options);
+    if (!handle) return std::move(handle).error();
+    return detail::text([&](clef_text** out, clef_error** error) {
+      return clef_source_compare(runtime.get(), handle_.get(), other.get(), handle->get(), out, error);
+    });
+  }
   // The C handle, still owned by this object.
   clef_source* get() const noexcept { return handle_.get(); }
 

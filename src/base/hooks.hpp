@@ -1,4 +1,4 @@
-// Progress and cancellation of one long call (a load, a decision).
+// Progress and cancellation of one long call (a load, a decision, a conversion).
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace clef::base {
 
-enum class Stage : int32_t { load = 0, prefill = 1, head = 2 };
+enum class Stage : int32_t { load = 0, prefill = 1, head = 2, quantize = 3 };
 
 // What the host gave; everything may be null.
 struct Hooks {

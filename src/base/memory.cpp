@@ -24,6 +24,14 @@ void Memory::give_back(size_t size) noexcept {
   if (parent_) parent_->give_back(size);
 }
 
+const Memory* Memory::limiting(size_t size) const noexcept {
+  for (const Memory* memory = this; memory != nullptr; memory = memory->parent_) {
+    const uint64_t limit = memory->limit();
+    if (limit != 0 && (size > limit || memory->used() > limit - size)) return memory;
+  }
+  return nullptr;
+}
+
 void* Memory::allocate(size_t size) noexcept {
   if (!take(size)) return nullptr;
   void* pointer = allocator_.allocate ? allocator_.allocate(size, kAlignment, allocator_.user)
@@ -48,12 +56,11 @@ Result<Buffer> Buffer::create(Memory& memory, uint64_t size, std::string_view wh
   const bool fits = size <= SIZE_MAX / 2;
   void* data = fits ? memory.allocate(static_cast<size_t>(size)) : nullptr;
   if (!data) {
-    const uint64_t limit = memory.limit();
-    const bool limited = limit != 0 && (size > limit || memory.used() > limit - size);
+    const Memory* limited = fits ? memory.limiting(static_cast<size_t>(size)) : nullptr;
     std::string message =
         std::to_string(size) + " bytes for " + std::string(what) +
-        (limited ? " exceed the memory limit of " + std::to_string(limit) + " bytes (" + std::to_string(memory.used()) +
-                       " are in use); raise the limit or shorten the state"
+        (limited ? " exceed the memory limit of " + std::to_string(limited->limit()) + " bytes (" +
+                       std::to_string(limited->used()) + " are in use); raise the limit or shorten the state"
                  : std::string(" could not be allocated"));
     return Status(limited ? Code::memory_limit : Code::out_of_memory, std::move(message));
   }

@@ -31,6 +31,9 @@ class Memory {
   void* allocate(size_t size) noexcept;  // nullptr when the allocator or the limit refuses
   void free(void* pointer, size_t size) noexcept;
 
+  // The one, among this and its parents, whose limit keeps `size` more bytes from being taken now; nullptr: none.
+  const Memory* limiting(size_t size) const noexcept;
+
   uint64_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
   uint64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
   uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }

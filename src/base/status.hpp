@@ -114,7 +114,8 @@ class [[nodiscard]] Result {
   T&& value() && noexcept { return std::move(*std::get_if<0>(&state_)); }
   // Only when !ok().
   const Status& status() const& noexcept { return *std::get_if<1>(&state_); }
-  Status&& status() && noexcept { return std::move(*std::get_if<1>(&state_)); }
+  // Of a temporary, also when ok().
+  Status status() && noexcept { return ok() ? Status() : std::move(*std::get_if<1>(&state_)); }
 
  private:
   std::variant<T, Status> state_;

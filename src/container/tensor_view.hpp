@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,13 @@ struct Scales {
   quant::Scaling layout;
 };
 
+// "[4096, 12288]"; a shape of very many dimensions is cut.
+std::string shape_text(std::span<const int64_t> shape);
+
 // "F32 [4096, 12288]", "F32 []" for a scalar: for messages and listings.
 std::string describe(const TensorView& tensor);
+
+// With those of its scales.
+uint64_t total_bytes(const TensorView& tensor) noexcept;
 
 }  // namespace clef::container

@@ -133,18 +133,32 @@ Result<Decision> Session::decide(const schema::Schema& schema, std::string_view 
   return std::move(*run).take();
 }
 
-uint64_t estimate_scratch(const model::Config& config, int64_t tokens, int64_t chunk) {
+Result<uint64_t> estimate_scratch(const model::Config& config, uint64_t tokens, int64_t chunk, uint32_t threads) {
+  if (config.max_positions > 0 && tokens > static_cast<uint64_t>(config.max_positions))
+    return Status(base::Code::out_of_range, std::to_string(tokens) + " tokens are more than the " +
+                                                std::to_string(config.max_positions) + " that this model takes");
   const auto executor = base::make_serial_executor();
   base::Memory memory{base::Allocator{}};
   const auto device = device::make_cpu_device(base::IsaLevel::baseline, *executor, memory);
+  const auto count = static_cast<int64_t>(tokens);
   const int64_t rows = chunk > 0 ? chunk : model::default_chunk(config, *device);
-  const int64_t used = std::max<int64_t>(1, std::min(rows, tokens));
-  uint64_t bytes = device->buffer_bytes(tokens, config.hidden, device::Role::residual);
+  const int64_t used = std::max<int64_t>(1, std::min(rows, count));
+  uint64_t bytes = device->buffer_bytes(count, config.hidden, device::Role::residual);
   if (config.head.width > config.hidden)
-    bytes += device->buffer_bytes(tokens, config.head.width, device::Role::matmul_input);
-  bytes += device->kv_bytes(model::attention_shape(config), tokens);
+    bytes += device->buffer_bytes(count, config.head.width, device::Role::matmul_input);
+  bytes += device->kv_bytes(model::attention_shape(config), count);
   bytes += model::chunk_bytes(config, *device, used);
-  return bytes;
+  // Beside the rows: what each thread unpacks weights into, the states of the delta rule, the head's rows of 64
+  // questions. Upper limits, small beside the rows of a real model.
+  const auto attention = static_cast<uint64_t>(config.heads) * static_cast<uint64_t>(config.head_dim);
+  const auto delta = static_cast<uint64_t>(config.value_heads) * static_cast<uint64_t>(config.value_dim);
+  const auto hidden = static_cast<uint64_t>(config.hidden), width = static_cast<uint64_t>(config.head.width);
+  const auto inner = static_cast<uint64_t>(config.head.feedforward);
+  const uint64_t deepest =
+      std::max({hidden, static_cast<uint64_t>(config.intermediate), attention, delta, width, inner});
+  bytes += threads * (2 * 64 * deepest + 64 * 512) * sizeof(float);
+  bytes += delta * static_cast<uint64_t>(config.key_dim) * sizeof(float);
+  return bytes + 64 * (4 * hidden + 6 * width + inner) * sizeof(float);
 }
 
 }  // namespace clef::decide

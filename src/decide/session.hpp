@@ -64,7 +64,8 @@ class Session {
   std::unique_ptr<device::Device> device_;
 };
 
-// Bytes of scratch that a decision of `tokens` takes at most beside the weights, for the default number of questions.
-uint64_t estimate_scratch(const model::Config& config, int64_t tokens, int64_t chunk);
+// Bytes that a decision of `tokens` and up to 64 questions takes at most beside the weights, computed by `threads`.
+// out_of_range for more tokens than the model takes.
+base::Result<uint64_t> estimate_scratch(const model::Config& config, uint64_t tokens, int64_t chunk, uint32_t threads);
 
 }  // namespace clef::decide

@@ -1,16 +1,14 @@
 // Files on Windows: UTF-8 paths converted strictly to UTF-16, mapped read-only, or read with ReadFile.
-#include <windows.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "io/range.hpp"
 #include "io/source.hpp"
+#include "io/windows.hpp"
 
 namespace clef::io {
-namespace {
 
-base::Status system_error(std::string_view name, std::string_view action, DWORD error, int64_t offset = -1) {
+base::Status windows_error(std::string_view name, std::string_view action, DWORD error, int64_t offset) {
   base::Code code = base::Code::io;
   std::string why = "system error " + std::to_string(error);
   switch (error) {
@@ -32,11 +30,24 @@ base::Status system_error(std::string_view name, std::string_view action, DWORD 
     case ERROR_NOT_ENOUGH_MEMORY:
       why = "out of memory";
       break;
+    case ERROR_DISK_FULL:
+    case ERROR_HANDLE_DISK_FULL:
+      why = "no space left on the disk";
+      break;
+    case ERROR_FILE_EXISTS:
+    case ERROR_ALREADY_EXISTS:
+      why = "it exists already";
+      break;
+    case ERROR_WRITE_PROTECT:
+      why = "the disk is write-protected";
+      break;
     default:
       break;
   }
   return file_error(code, name, std::string(action) + ": " + why, offset);
 }
+
+namespace {
 
 base::Result<std::wstring> to_utf16(std::string_view utf8) {
   if (utf8.size() > 32767) return base::Status(base::Code::invalid_argument, "the path is longer than 32767 bytes");
@@ -50,10 +61,11 @@ base::Result<std::wstring> to_utf16(std::string_view utf8) {
 
 base::Status cannot_use(std::string_view path) {
   const DWORD error = GetLastError();
-  return system_error(display_name(path), "cannot use the path", error);
+  return windows_error(display_name(path), "cannot use the path", error);
 }
 
-// The absolute form of a path, with the prefix that lifts the limit of 260 characters when it is long.
+}  // namespace
+
 base::Result<std::wstring> system_path(std::string_view path) {
   CLEF_RETURN_IF_ERROR(check_path(path));
   CLEF_ASSIGN_OR_RETURN(std::wstring wide, to_utf16(path));
@@ -70,6 +82,8 @@ base::Result<std::wstring> system_path(std::string_view path) {
   if (full.starts_with(L"\\\\")) return L"\\\\?\\UNC\\" + full.substr(2);
   return L"\\\\?\\" + full;
 }
+
+namespace {
 
 struct Handle {
   HANDLE value = INVALID_HANDLE_VALUE;
@@ -120,7 +134,7 @@ class FileSource final : public ByteSource {
       const auto place = static_cast<int64_t>(offset);
       const DWORD error = ReadFile(file_.value, out.data(), step, &got, &where) ? 0 : GetLastError();
       if (error != 0 && error != ERROR_HANDLE_EOF)
-        return system_error(name_, "cannot read at offset " + std::to_string(offset), error, place);
+        return windows_error(name_, "cannot read at offset " + std::to_string(offset), error, place);
       if (got == 0)
         return file_error(base::Code::io, name_,
                           "ends at offset " + std::to_string(offset) + "; it was cut while it was in use", place);
@@ -141,7 +155,7 @@ base::Result<uint64_t> regular_size(HANDLE file, const std::string& name) {
   if (GetFileType(file) != FILE_TYPE_DISK)
     return file_error(base::Code::io, name, "is a device or a pipe; only regular files can be read");
   LARGE_INTEGER size = {};
-  if (!GetFileSizeEx(file, &size)) return system_error(name, "cannot look at the file", GetLastError());
+  if (!GetFileSizeEx(file, &size)) return windows_error(name, "cannot look at the file", GetLastError());
   return static_cast<uint64_t>(size.QuadPart);
 }
 
@@ -156,7 +170,7 @@ base::Result<SourcePtr> open_path(std::string_view path) {
   // Writers are kept out while the file is mapped; renaming and deleting stay possible.
   Handle file(CreateFileW(wide.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
                           FILE_ATTRIBUTE_NORMAL, nullptr));
-  if (file.value == INVALID_HANDLE_VALUE) return system_error(name, "cannot open", GetLastError());
+  if (file.value == INVALID_HANDLE_VALUE) return windows_error(name, "cannot open", GetLastError());
   CLEF_ASSIGN_OR_RETURN(const uint64_t size, regular_size(file.value, name));
   return SourcePtr(std::make_shared<FileSource>(std::move(name), std::move(file), 0, size));
 }
@@ -196,7 +210,7 @@ base::Result<std::vector<std::string>> list_directory(std::string_view path) {
   if (search == INVALID_HANDLE_VALUE) {
     const DWORD error = GetLastError();
     if (error == ERROR_FILE_NOT_FOUND) return std::vector<std::string>();  // the root of an empty volume
-    return system_error(shown, "cannot open the folder", error);
+    return windows_error(shown, "cannot open the folder", error);
   }
   const std::unique_ptr<void, BOOL(WINAPI*)(HANDLE)> guard(search, FindClose);
   std::vector<std::string> names;
@@ -213,7 +227,7 @@ base::Result<std::vector<std::string>> list_directory(std::string_view path) {
     names.push_back(std::move(utf8));
   } while (FindNextFileW(search, &entry));
   const DWORD error = GetLastError();
-  if (error != ERROR_NO_MORE_FILES) return system_error(shown, "cannot list the folder", error);
+  if (error != ERROR_NO_MORE_FILES) return windows_error(shown, "cannot list the folder", error);
   std::sort(names.begin(), names.end());
   return names;
 }

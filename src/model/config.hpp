@@ -36,10 +36,16 @@ struct Config {
 // Whether config.json is that of a backbone that clef runs: not_clef or unsupported otherwise, saying what it is.
 base::Status recognise_config(const json::Value& config, std::string_view config_file);
 
-// From config.json and joint_head_config.json.
-base::Result<Config> config_from_json(const json::Value& config, std::string_view config_file, const json::Value& head,
-                                      std::string_view head_file);
-// From GGUF keys under `prefix` ("clef"); head width and FFN size come from tensor shapes.
-base::Result<Config> config_from_gguf(const container::Gguf& gguf, std::string_view prefix);
+// The backbone's part of a configuration; `head` stays empty.
+base::Result<Config> config_from_json(const json::Value& config, std::string_view config_file);
+base::Result<Config> config_from_gguf(const container::Gguf& gguf, std::string_view prefix);  // keys "[prefix]."
+
+// The decision head. `hidden` is the backbone's; a head that reads other rows belongs to another model.
+// From joint_head_config.json.
+base::Result<HeadConfig> head_from_json(const json::Value& head, std::string_view file, int64_t hidden);
+// From a GGUF file of architecture 'clef': keys, and widths from tensor shapes.
+base::Result<HeadConfig> head_from_gguf(const container::Gguf& gguf, int64_t hidden);
+// From a GGUF file as Ollama writes it: joint_head_config.json as keys "[prefix].decision.".
+base::Result<HeadConfig> head_from_ollama(const container::Gguf& gguf, std::string_view prefix, int64_t hidden);
 
 }  // namespace clef::model

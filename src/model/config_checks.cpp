@@ -22,8 +22,6 @@ Status must_divide(std::string_view file, std::string_view divisor_name, int64_t
 Status check_relations(const Config& config, std::string_view file, const FieldNames& names) {
   CLEF_RETURN_IF_ERROR(must_divide(file, names.kv_heads, config.kv_heads, names.heads, config.heads));
   CLEF_RETURN_IF_ERROR(must_divide(file, names.key_heads, config.key_heads, names.value_heads, config.value_heads));
-  CLEF_RETURN_IF_ERROR(
-      must_divide(names.head_file, names.head_heads, config.head.heads, names.head_width, config.head.width));
   if (config.rotary_dims < 2 || config.rotary_dims % 2 != 0 || config.rotary_dims > config.head_dim)
     return file_error(Code::bad_file, file,
                       std::string(names.rotary) + " rotates " + std::to_string(config.rotary_dims) +
@@ -36,6 +34,16 @@ Status check_relations(const Config& config, std::string_view file, const FieldN
                       std::string(names.sections) + " adds up to " + std::to_string(pairs) + ", but " +
                           std::to_string(config.rotary_dims / 2) + " pairs of values are rotated");
   return {};
+}
+
+Status check_head(const HeadConfig& head, std::string_view file, std::string_view width_name,
+                  std::string_view heads_name, std::string_view hidden_name, int64_t head_hidden, int64_t hidden) {
+  if (head_hidden != hidden)
+    return file_error(Code::bad_file, file,
+                      std::string(hidden_name) + " is " + std::to_string(head_hidden) +
+                          ", but the backbone's hidden rows have " + std::to_string(hidden) +
+                          " values; the decision head belongs to another model");
+  return must_divide(file, heads_name, head.heads, width_name, head.width);
 }
 
 }  // namespace clef::model

@@ -21,11 +21,14 @@ inline constexpr int32_t kDefaultSections[3] = {11, 11, 10};
 
 // How the checked fields are called in the file, for messages.
 struct FieldNames {
-  std::string_view heads, kv_heads, key_heads, value_heads, rotary, sections, head_width, head_heads;
-  std::string_view head_file;  // may differ from the file of the rest
+  std::string_view heads, kv_heads, key_heads, value_heads, rotary, sections;
 };
 
-// Relations between fields: what must divide what, rotary sizes, the head's width.
+// Relations between fields: what must divide what, rotary sizes.
 base::Status check_relations(const Config& config, std::string_view file, const FieldNames& names);
+// The head's width divides among its heads, and it reads the backbone's rows. `hidden_name` and `width_name` are what
+// the file calls the two.
+base::Status check_head(const HeadConfig& head, std::string_view file, std::string_view width_name,
+                        std::string_view heads_name, std::string_view hidden_name, int64_t head_hidden, int64_t hidden);
 
 }  // namespace clef::model

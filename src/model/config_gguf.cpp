@@ -158,32 +158,6 @@ Status width_in_range(const std::string& file, std::string_view tensor, int64_t 
   return tensor_error(Code::bad_file, file, tensor, "has an impossible size, " + std::to_string(width));
 }
 
-Status read_head(const Gguf& gguf, const Keys& keys, Config& config) {
-  HeadConfig& head = config.head;
-  CLEF_RETURN_IF_ERROR(keys.integer("decision.routing_block_count", 0, kMaxHeadLayers, head.routing_layers));
-  CLEF_RETURN_IF_ERROR(keys.integer("decision.block_count", 0, kMaxHeadLayers, head.decoder_layers));
-  CLEF_RETURN_IF_ERROR(keys.integer("decision.head_count", 1, kMaxHeads, head.heads));
-  if (keys.has("attention.layer_norm_epsilon")) {
-    double eps = 0;
-    CLEF_RETURN_IF_ERROR(keys.real("attention.layer_norm_epsilon", 1e-30, 1.0, eps));
-    head.norm_eps = static_cast<float>(eps);
-  }
-  constexpr std::string_view kMemory = "decision.proj_memory.weight";
-  constexpr std::string_view kUp = "dec.blk.0.ffn_up.weight";
-  int64_t hidden = 0;
-  int64_t unused = 0;
-  CLEF_RETURN_IF_ERROR(matrix_shape(gguf, keys.file(), kMemory, head.width, hidden));
-  CLEF_RETURN_IF_ERROR(width_in_range(keys.file(), kMemory, head.width, kMaxWidth));
-  if (hidden != config.hidden)
-    return tensor_error(Code::bad_file, keys.file(), kMemory,
-                        "reads hidden rows of " + std::to_string(hidden) + " values, but " +
-                            quoted(keys.name("embedding_length")) + " is " + std::to_string(config.hidden) +
-                            "; the decision head belongs to another model");
-  if (head.routing_layers + head.decoder_layers == 0) return {};
-  CLEF_RETURN_IF_ERROR(matrix_shape(gguf, keys.file(), kUp, head.feedforward, unused));
-  return width_in_range(keys.file(), kUp, head.feedforward, kMaxWidth);
-}
-
 }  // namespace
 
 base::Result<Config> config_from_gguf(const Gguf& gguf, std::string_view prefix) {
@@ -212,15 +186,52 @@ base::Result<Config> config_from_gguf(const Gguf& gguf, std::string_view prefix)
   config.norm_eps = static_cast<float>(eps);
   CLEF_RETURN_IF_ERROR(keys.integer("context_length", 1, kMaxPositions, config.max_positions));
   CLEF_RETURN_IF_ERROR(read_rope(gguf, keys, config));
-  CLEF_RETURN_IF_ERROR(read_head(gguf, keys, config));
   const std::string names[] = {keys.name("attention.head_count"), keys.name("attention.head_count_kv"),
                                keys.name("ssm.group_count"),      keys.name("ssm.time_step_rank"),
-                               keys.name("rope.dimension_count"), keys.name("rope.dimension_sections"),
-                               keys.name("decision.head_count")};
-  CLEF_RETURN_IF_ERROR(check_relations(
-      config, keys.file(),
-      {names[0], names[1], names[2], names[3], names[4], names[5], "the head's width", names[6], keys.file()}));
+                               keys.name("rope.dimension_count"), keys.name("rope.dimension_sections")};
+  CLEF_RETURN_IF_ERROR(
+      check_relations(config, keys.file(), {names[0], names[1], names[2], names[3], names[4], names[5]}));
   return config;
+}
+
+base::Result<HeadConfig> head_from_gguf(const Gguf& gguf, int64_t hidden) {
+  const Keys keys(gguf, "clef");
+  HeadConfig head;
+  CLEF_RETURN_IF_ERROR(keys.integer("decision.routing_block_count", 0, kMaxHeadLayers, head.routing_layers));
+  CLEF_RETURN_IF_ERROR(keys.integer("decision.block_count", 0, kMaxHeadLayers, head.decoder_layers));
+  CLEF_RETURN_IF_ERROR(keys.integer("decision.head_count", 1, kMaxHeads, head.heads));
+  if (keys.has("attention.layer_norm_epsilon")) {
+    double eps = 0;
+    CLEF_RETURN_IF_ERROR(keys.real("attention.layer_norm_epsilon", 1e-30, 1.0, eps));
+    head.norm_eps = static_cast<float>(eps);
+  }
+  constexpr std::string_view kMemory = "decision.proj_memory.weight";
+  constexpr std::string_view kUp = "dec.blk.0.ffn_up.weight";
+  int64_t head_hidden = 0;
+  int64_t unused = 0;
+  CLEF_RETURN_IF_ERROR(matrix_shape(gguf, keys.file(), kMemory, head.width, head_hidden));
+  CLEF_RETURN_IF_ERROR(width_in_range(keys.file(), kMemory, head.width, kMaxWidth));
+  CLEF_RETURN_IF_ERROR(check_head(head, keys.file(), "the head's width", keys.name("decision.head_count"),
+                                  "the width that tensor " + quoted(kMemory) + " reads", head_hidden, hidden));
+  if (head.routing_layers + head.decoder_layers == 0) return head;
+  CLEF_RETURN_IF_ERROR(matrix_shape(gguf, keys.file(), kUp, head.feedforward, unused));
+  CLEF_RETURN_IF_ERROR(width_in_range(keys.file(), kUp, head.feedforward, kMaxWidth));
+  return head;
+}
+
+base::Result<HeadConfig> head_from_ollama(const Gguf& gguf, std::string_view prefix, int64_t hidden) {
+  const Keys keys(gguf, prefix);
+  HeadConfig head;
+  int64_t head_hidden = 0;
+  CLEF_RETURN_IF_ERROR(keys.integer("decision.hidden_size", 1, kMaxWidth, head_hidden));
+  CLEF_RETURN_IF_ERROR(keys.integer("decision.width", 1, kMaxWidth, head.width));
+  CLEF_RETURN_IF_ERROR(keys.integer("decision.routing_layers", 0, kMaxHeadLayers, head.routing_layers));
+  CLEF_RETURN_IF_ERROR(keys.integer("decision.layers", 0, kMaxHeadLayers, head.decoder_layers));
+  CLEF_RETURN_IF_ERROR(keys.integer("decision.heads", 1, kMaxHeads, head.heads));
+  CLEF_RETURN_IF_ERROR(keys.integer("decision.feedforward", 1, kMaxWidth, head.feedforward));
+  CLEF_RETURN_IF_ERROR(check_head(head, keys.file(), keys.name("decision.width"), keys.name("decision.heads"),
+                                  keys.name("decision.hidden_size"), head_hidden, hidden));
+  return head;
 }
 
 }  // namespace clef::model

@@ -113,20 +113,6 @@ Status recognise(const Value& config, std::string_view file) {
   return file_error(Code::not_clef, file, found + "; clef runs Clef and Clef-Flash (Qwen3_5ForConditionalGeneration)");
 }
 
-Status refuse_quantized(const Section& section) {
-  for (const std::string_view key : {"quantization_config", "quantization"}) {
-    const Value* value = section.find(key);
-    if (!value) continue;
-    const Value* method = value->find("quant_method");
-    std::string kind;
-    if (method && method->is_string()) kind = " (" + quoted(method->text()) + ")";
-    return section.error(Code::unsupported, key,
-                         "is present: the weights are quantized in a way" + kind +
-                             " that clef does not read; use the unquantized release or a GGUF file");
-  }
-  return {};
-}
-
 Status read_layers(const Section& text, Config& config) {
   int64_t count = 0;
   CLEF_RETURN_IF_ERROR(text.integer("num_hidden_layers", 1, kMaxLayers, count));
@@ -220,16 +206,11 @@ Status read_head(const Section& head, HeadConfig& config, int64_t& hidden) {
 
 Status recognise_config(const Value& config, std::string_view file) {
   if (!config.is_object()) return file_error(Code::bad_file, file, "must hold a JSON object");
-  CLEF_RETURN_IF_ERROR(recognise(config, file));
-  const Section top(&config, file, "");
-  CLEF_RETURN_IF_ERROR(refuse_quantized(top));
-  return refuse_quantized(top.inner("text_config"));
+  return recognise(config, file);
 }
 
-base::Result<Config> config_from_json(const Value& root, std::string_view config_file, const Value& head_root,
-                                      std::string_view head_file) {
+base::Result<Config> config_from_json(const Value& root, std::string_view config_file) {
   CLEF_RETURN_IF_ERROR(recognise_config(root, config_file));
-  if (!head_root.is_object()) return file_error(Code::bad_file, head_file, "must hold a JSON object");
   const Section top(&root, config_file, "");
   const Section nested = top.inner("text_config");
   const bool is_nested = top.find("text_config") != nullptr;
@@ -257,18 +238,22 @@ base::Result<Config> config_from_json(const Value& root, std::string_view config
   const Section& ties = top.find("tie_word_embeddings") ? top : text;
   CLEF_RETURN_IF_ERROR(ties.flag("tie_word_embeddings", config.tied_embeddings));
 
-  int64_t head_hidden = 0;
-  CLEF_RETURN_IF_ERROR(read_head(Section(&head_root, head_file, ""), config.head, head_hidden));
-  if (head_hidden != config.hidden)
-    return file_error(Code::bad_file, head_file,
-                      "hidden_size is " + std::to_string(head_hidden) + ", but that of " + std::string(config_file) +
-                          " is " + std::to_string(config.hidden) + "; the decision head belongs to another model");
   const std::string names[] = {text.name("num_attention_heads"),   text.name("num_key_value_heads"),
                                text.name("linear_num_key_heads"),  text.name("linear_num_value_heads"),
                                text.name("partial_rotary_factor"), text.name("mrope_section")};
-  CLEF_RETURN_IF_ERROR(check_relations(
-      config, config_file, {names[0], names[1], names[2], names[3], names[4], names[5], "width", "heads", head_file}));
+  CLEF_RETURN_IF_ERROR(
+      check_relations(config, config_file, {names[0], names[1], names[2], names[3], names[4], names[5]}));
   return config;
+}
+
+base::Result<HeadConfig> head_from_json(const Value& root, std::string_view file, int64_t hidden) {
+  if (!root.is_object()) return file_error(Code::bad_file, file, "must hold a JSON object");
+  const Section section(&root, file, "");
+  HeadConfig head;
+  int64_t head_hidden = 0;
+  CLEF_RETURN_IF_ERROR(read_head(section, head, head_hidden));
+  CLEF_RETURN_IF_ERROR(check_head(head, file, "width", "heads", "hidden_size", head_hidden, hidden));
+  return head;
 }
 
 }  // namespace clef::model

@@ -48,8 +48,8 @@ Status ConventionCheck::check(const Conventions& conventions, std::string_view f
       negative_ * 10 > values_ && mean < 0.25)
     return file_error(
         Code::bad_file, file,
-        "the norm weights lie around 0, but in GGUF files 1 has been added to them; the file was probably "
-        "converted without that" +
+        "the norm weights lie around 0, but in GGUF files and MLX conversions 1 has been added to them; the file was "
+        "probably converted without that" +
             std::string(kAdvice));
   // -exp(A_log) is never positive. A_log itself is rarely negative, and never for all heads of all layers.
   if (!conventions.a_log_raw && a_negative_ < a_values_)

@@ -1,6 +1,8 @@
 // What a model is, as JSON.
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "model/package.hpp"
 
@@ -9,8 +11,39 @@ namespace {
 
 struct TypeSum {
   int64_t tensors = 0, parameters = 0;
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;  // of codes and scales
+
+  void add(const container::TensorView& tensor) {
+    ++tensors;
+    parameters += tensor.elements();
+    bytes += container::total_bytes(tensor);
+  }
+  double bits() const noexcept {
+    return parameters > 0 ? 8.0 * static_cast<double>(bytes) / static_cast<double>(parameters) : 0;
+  }
 };
+
+// The beginnings of names that a GGUF file of architecture 'clef' keeps its head under, and of those that a release
+// keeps everything else under.
+constexpr std::string_view kHeadNames[] = {"decision.", "dec.blk.", "token_types."};
+constexpr std::string_view kOtherNames[] = {"model.",  "language_model.", "lm_head.",
+                                            "visual.", "vision_tower.",   "mtp."};
+
+bool is_head(const Package& package, const container::TensorView& tensor) {
+  const auto starts = [&](std::string_view beginning) { return tensor.name.starts_with(beginning); };
+  const HeadForm& head = package.head;
+  if (!head.prefix.empty()) return starts(head.prefix);
+  if (!head.release_names) return std::any_of(std::begin(kHeadNames), std::end(kHeadNames), starts);
+  if (head.file.ends_with(".safetensors")) return tensor.source->name() == head.file;
+  return std::none_of(std::begin(kOtherNames), std::end(kOtherNames), starts);
+}
+
+// Where the head is and under which names: a file of its own, or inside the model's.
+std::string head_form(const HeadForm& head) {
+  if (!head.prefix.empty()) return "inside (" + head.prefix + "*)";
+  if (!head.release_names) return "inside (clef)";
+  return head.file.ends_with(".safetensors") ? "joint_head.safetensors" : "inside (one file per tensor)";
+}
 
 void write_geometry(json::Writer& json, const Config& config) {
   json.begin_object();
@@ -44,7 +77,8 @@ void write_geometry(json::Writer& json, const Config& config) {
   json.end_object();
 }
 
-void write_conventions(json::Writer& json, const Conventions& conventions) {
+void write_conventions(json::Writer& json, const Package& package) {
+  const Conventions& conventions = package.conventions;
   json.begin_object();
   json.key("norms");
   json.string(conventions.norms_zero_centred ? "around 0" : "around 1");
@@ -53,30 +87,56 @@ void write_conventions(json::Writer& json, const Conventions& conventions) {
   json.key("value_heads");
   json.string(conventions.value_heads_tiled ? "tiled" : "grouped");
   json.key("head_scales");
-  json.string(conventions.head_scales_final ? "final" : "raw");
+  json.string(package.head.release_names ? "raw" : "final");
+  json.end_object();
+}
+
+void write_sum(json::Writer& json, const TypeSum& sum, uint64_t all_bytes) {
+  json.begin_object();
+  json.key("tensors");
+  json.integer(sum.tensors);
+  json.key("parameters");
+  json.integer(sum.parameters);
+  json.key("bytes");
+  json.unsigned_integer(sum.bytes);
+  json.key("share");
+  json.rounded4(all_bytes > 0 ? static_cast<double>(sum.bytes) / static_cast<double>(all_bytes) : 0);
+  json.key("bits_per_weight");
+  json.rounded4(sum.bits());
   json.end_object();
 }
 
 void write_types(json::Writer& json, const Package& package) {
   std::map<std::string_view, TypeSum> types;
+  TypeSum total;
   for (const container::TensorView& tensor : package.tensors) {
-    TypeSum& sum = types[tensor.type_name];
-    ++sum.tensors;
-    sum.parameters += tensor.elements();
-    sum.bytes += tensor.bytes;
+    types[tensor.type_name].add(tensor);
+    total.add(tensor);
   }
+  json.key("types");
   json.begin_object();
   for (const auto& [name, sum] : types) {
     json.key(name);
-    json.begin_object();
-    json.key("tensors");
-    json.integer(sum.tensors);
-    json.key("parameters");
-    json.integer(sum.parameters);
-    json.key("bytes");
-    json.unsigned_integer(sum.bytes);
-    json.end_object();
+    write_sum(json, sum, total.bytes);
   }
+  json.end_object();
+  json.key("total");
+  write_sum(json, total, total.bytes);
+}
+
+void write_head(json::Writer& json, const Package& package) {
+  std::set<std::string_view> types;
+  for (const container::TensorView& tensor : package.tensors)
+    if (is_head(package, tensor)) types.insert(tensor.type_name);
+  json.begin_object();
+  json.key("file");
+  json.string(package.head.file);
+  json.key("form");
+  json.string(head_form(package.head));
+  json.key("types");
+  json.begin_array();
+  for (const std::string_view type : types) json.string(type);
+  json.end_array();
   json.end_object();
 }
 
@@ -106,7 +166,7 @@ void write_tensors(json::Writer& json, const Package& package) {
     for (const int64_t size : tensor.shape) json.integer(size);
     json.end_array();
     json.key("bytes");
-    json.unsigned_integer(tensor.bytes);
+    json.unsigned_integer(container::total_bytes(tensor));
     json.key("file");
     json.string(tensor.source->name());
     json.end_object();
@@ -124,6 +184,8 @@ std::string describe(const Package& package, const text::Tokenizer* tokenizer, b
   json.string(package.name);
   json.key("kind");
   json.string(package.kind_name);
+  json.key("container");
+  json.string(package.kind == Kind::gguf ? "GGUF" : "safetensors");
   json.key("files");
   json.begin_array();
   for (const FileEntry& file : package.files) {
@@ -150,12 +212,17 @@ std::string describe(const Package& package, const text::Tokenizer* tokenizer, b
     json.key("tokenizer");
     write_tokenizer(json, package, *tokenizer);
   }
-  json.key("types");
+  json.key("head");
+  write_head(json, package);
+  if (!package.projector.empty()) {
+    json.key("projector");
+    json.string(package.projector);
+  }
   write_types(json, package);
   json.key("compute");
   json.string("exact");
   json.key("convention");
-  write_conventions(json, package.conventions);
+  write_conventions(json, package);
   if (with_tensors) {
     json.key("tensors");
     write_tensors(json, package);

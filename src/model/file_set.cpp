@@ -12,6 +12,8 @@ using base::Status;
 namespace {
 
 constexpr uint64_t kMaxJsonBytes = uint64_t{64} << 20;
+constexpr std::string_view kHeadName = "head";
+constexpr std::string_view kProjectorName = "mmproj";
 
 std::string last_part(std::string_view path) {
   return io::file_name(path);
@@ -48,15 +50,28 @@ base::Result<FileSet> FileSet::create(const Files& files) {
     if (entry.path.empty())
       return Status(Code::invalid_argument, "a file was given with neither a path nor a source; give one of them");
     const std::string shown = last_part(entry.path);
+    const bool is_head = entry.name == kHeadName, is_projector = entry.name == kProjectorName;
     switch (io::path_kind(entry.path)) {
       case io::PathKind::directory:
+        if (is_projector)
+          return file_error(Code::invalid_argument, shown, "is a directory; a projector is a GGUF file");
+        if (is_head) {
+          set.head_directory_ = entry.path;
+          break;
+        }
         set.directories_.push_back(entry.path);
         break;
       case io::PathKind::file: {
         CLEF_ASSIGN_OR_RETURN(io::SourcePtr source, io::open_path(entry.path));
         std::string directory = io::parent_path(entry.path);
-        around.push_back(directory);
-        set.items_.push_back({entry.name.empty() ? shown : entry.name, std::move(source), std::move(directory)});
+        if (is_head) {
+          set.head_directory_ = directory;
+          set.items_.push_back({"joint_head.safetensors", std::move(source), std::move(directory)});
+          break;
+        }
+        if (!is_projector) around.push_back(directory);
+        set.items_.push_back({entry.name.empty() || is_projector ? shown : entry.name, std::move(source),
+                              std::move(directory), is_projector});
         break;
       }
       case io::PathKind::missing:
@@ -103,7 +118,26 @@ base::Result<io::SourcePtr> FileSet::open(std::string_view name, std::string_vie
   return file_error(Code::missing_part, name, "is missing; " + std::string(advice));
 }
 
+base::Result<io::SourcePtr> FileSet::open_head(std::string_view name, std::string_view advice) const {
+  const bool is_item = std::any_of(items_.begin(), items_.end(), [&](const Item& item) { return item.name == name; });
+  if (head_directory_.empty() || is_item) return open(name, advice);
+  const std::string path = io::join_path(head_directory_, name);
+  if (io::path_kind(path) == io::PathKind::file) return io::open_path(path);
+  return file_error(Code::missing_part, name,
+                    "is missing in the head's directory; it must hold joint_head_config.json and "
+                    "joint_head.safetensors");
+}
+
+FileSet FileSet::with_items(std::vector<Item> items, std::string name) const {
+  FileSet set;
+  set.items_ = std::move(items);
+  set.head_directory_ = head_directory_;
+  set.name_ = std::move(name);
+  return set;
+}
+
 std::string FileSet::directory_name() const {
+  if (!name_.empty()) return name_;
   return directories_.empty() ? "model" : name_of_directory(directories_.front());
 }
 

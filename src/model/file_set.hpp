@@ -11,12 +11,15 @@
 namespace clef::model {
 
 // Files that were named one by one come first, then directories in the caller's order, then those around named files.
+// Two names have a meaning of their own with paths: "head", the directory of the decision head or its
+// joint_head.safetensors, which comes before all other heads, and "mmproj", a projector.
 class FileSet {
  public:
   struct Item {
     std::string name;
     io::SourcePtr source;
-    std::string directory;  // where a path was, for its siblings; empty for open sources
+    std::string directory;   // where a path was, for its siblings; empty for open sources
+    bool projector = false;  // given as "mmproj"
   };
 
   // Opens every file that was named, and lists nothing yet. Errors: invalid_argument, not_found, io.
@@ -27,6 +30,13 @@ class FileSet {
   base::Result<io::SourcePtr> find(std::string_view name) const;
   // missing_part with `advice` when there is no such file.
   base::Result<io::SourcePtr> open(std::string_view name, std::string_view advice) const;
+  // The same for a file of the decision head.
+  base::Result<io::SourcePtr> open_head(std::string_view name, std::string_view advice) const;
+  // Whether the caller said where the head is.
+  bool head_given() const noexcept { return !head_directory_.empty(); }
+
+  // The same with other files and no directories but the head's.
+  FileSet with_items(std::vector<Item> items, std::string name) const;
 
   const std::vector<Item>& items() const noexcept { return items_; }
   // Directories that the caller named, without those around named files.
@@ -39,6 +49,7 @@ class FileSet {
 
   std::vector<Item> items_;
   std::vector<std::string> directories_;
+  std::string head_directory_, name_;
   size_t named_directories_ = 0;  // the first ones
 };
 

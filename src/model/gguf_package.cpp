@@ -12,6 +12,12 @@ using container::Gguf;
 
 namespace {
 
+constexpr std::string_view kNoHead =
+    "the GGUF file is a Qwen3.5 language model ('qwen35') and has no decision head, so alone it would give nonsense; "
+    "name the directory with the head of the same model (\"head\", option --head), or use a GGUF file of architecture "
+    "'clef', which holds it";
+constexpr std::string_view kOllamaPrefix = "clef.";  // of the head's tensors in files of Ollama
+
 std::string architecture_of(const Gguf& gguf) {
   std::string_view architecture;
   return gguf.get_string("general.architecture", architecture) ? std::string(architecture) : std::string();
@@ -22,22 +28,10 @@ int64_t parts_of(const Gguf& gguf) noexcept {
   return gguf.get_int("split.count", count) ? count : 1;
 }
 
-// What other Qwen3.5 files are, and what to use instead.
-Status refuse_qwen35(const Gguf& gguf, const std::string& file) {
-  const bool has_head = std::any_of(gguf.tensors.begin(), gguf.tensors.end(), [](const container::TensorView& tensor) {
-    return tensor.name.starts_with("clef.");
-  });
-  std::string_view type;
-  if (has_head || gguf.get_string("qwen35.decision.type", type))
-    return file_error(Code::unsupported, file,
-                      "is Clef in the form that Ollama uses ('qwen35' with tensors 'clef.*'), which clef does not read "
-                      "yet; use a GGUF file of architecture 'clef' or the release's files");
-  return file_error(Code::missing_part, file,
-                    "has no decision head: it is a Qwen3.5 language model ('qwen35'), and loading it would give "
-                    "nonsense; use a GGUF file of architecture 'clef', which holds the head, or the release's files");
-}
+enum class Head : uint8_t { clef, ollama, none };
 
-Status recognise(const Gguf& gguf, const std::string& file) {
+// Which model the file holds, and how its decision head is stored.
+base::Result<Head> recognise(const Gguf& gguf, const std::string& file) {
   const std::string architecture = architecture_of(gguf);
   if (architecture.empty())
     return file_error(Code::not_clef, file, "has no key 'general.architecture', so it is no model; use a file of Clef");
@@ -49,13 +43,41 @@ Status recognise(const Gguf& gguf, const std::string& file) {
   if (decides && type != "clef")
     return file_error(Code::not_clef, file,
                       "is a decision model of another family, " + quoted(type) + "; clef runs Clef and Clef-Flash");
-  if (architecture == "qwen35") return refuse_qwen35(gguf, file);
+  if (architecture == "qwen35") {
+    const bool has_head =
+        std::any_of(gguf.tensors.begin(), gguf.tensors.end(),
+                    [](const container::TensorView& tensor) { return tensor.name.starts_with(kOllamaPrefix); });
+    if (has_head != decides)
+      return file_error(
+          Code::bad_file, file,
+          decides ? "has the key 'qwen35.decision.type', but no tensors 'clef.*': its decision head is cut off"
+                  : "has tensors 'clef.*', but no key 'qwen35.decision.type' says how to use them");
+    return has_head ? Head::ollama : Head::none;
+  }
   if (architecture != "clef")
     return file_error(
         Code::not_clef, file,
         "holds a model of architecture " + quoted(architecture) + "; clef runs Clef and Clef-Flash ('clef')");
   if (!decides)
     return file_error(Code::bad_file, file, "has no key 'clef.decision.type', so its decision head cannot be known");
+  return Head::clef;
+}
+
+Status read_head(const FileSet& set, const Gguf& gguf, Head head, Package& package) {
+  const std::string& file = gguf.files.front();
+  const int64_t hidden = package.config.hidden;
+  if (set.head_given() || head == Head::none) {
+    package.kind_name += head == Head::none ? " with a head of its own files" : ", another head";
+    return add_head_files(set, kNoHead, package);
+  }
+  if (head == Head::ollama) {
+    package.kind_name += " with the head as Ollama stores it";
+    CLEF_ASSIGN_OR_RETURN(package.config.head, head_from_ollama(gguf, "qwen35", hidden));
+    package.head = {true, std::string(kOllamaPrefix), file};
+    return {};
+  }
+  CLEF_ASSIGN_OR_RETURN(package.config.head, head_from_gguf(gguf, hidden));
+  package.head = {false, {}, file};
   return {};
 }
 
@@ -108,7 +130,12 @@ base::Result<Package> open_gguf(const FileSet& set, std::vector<FileSet::Item> i
   size_t whole = 0;
   for (FileSet::Item& item : items) {
     CLEF_ASSIGN_OR_RETURN(Gguf gguf, container::read_gguf(item.source));
-    if (items.size() > 1 && architecture_of(gguf) == "clip") {
+    const bool clip = architecture_of(gguf) == "clip";
+    if (item.projector && !clip)
+      return file_error(Code::invalid_argument, item.name,
+                        "was given as the projector, but holds a model of architecture " +
+                            quoted(architecture_of(gguf)) + "; a projector's is 'clip'");
+    if (items.size() > 1 && clip) {
       projectors.push_back(std::move(item));
       continue;
     }
@@ -129,25 +156,28 @@ base::Result<Package> open_gguf(const FileSet& set, std::vector<FileSet::Item> i
   Package package;
   package.kind = Kind::gguf;
   package.name = display_name(parts.front().name, split && !container::split_names(parts.front().name).empty());
-  package.conventions = {.value_heads_tiled = true, .head_scales_final = true, .head_projections_split = true};
+  package.conventions = {.value_heads_tiled = true};
   Gguf merged;
   if (split) {
     CLEF_ASSIGN_OR_RETURN(merged, container::merge_gguf(std::move(read)));
   } else {
     merged = std::move(read.front());
   }
-  CLEF_RETURN_IF_ERROR(recognise(merged, merged.files.front()));
-  package.kind_name = "GGUF (clef)";
+  CLEF_ASSIGN_OR_RETURN(const Head head, recognise(merged, merged.files.front()));
+  if (head == Head::none) CLEF_RETURN_IF_ERROR(set.open_head("joint_head_config.json", kNoHead).status());
+  package.kind_name = "GGUF (" + architecture_of(merged) + ")";
   package.gguf = std::make_shared<const Gguf>(std::move(merged));
   package.tensors = package.gguf->tensors;
-  CLEF_RETURN_IF_ERROR(finish_tensors(package));
   std::sort(parts.begin(), parts.end(), [](const FileSet::Item& a, const FileSet::Item& b) { return a.name < b.name; });
   for (const FileSet::Item& part : parts) add_file(package, part.source);
   for (const FileSet::Item& projector : projectors) {
     package.files.push_back({projector.source->name(), projector.source->size(), projector.source, 0});
     package.has_vision = true;
+    if (package.projector.empty()) package.projector = projector.source->name();
   }
-  CLEF_ASSIGN_OR_RETURN(package.config, config_from_gguf(*package.gguf, "clef"));
+  CLEF_ASSIGN_OR_RETURN(package.config, config_from_gguf(*package.gguf, architecture_of(*package.gguf)));
+  CLEF_RETURN_IF_ERROR(read_head(set, *package.gguf, head, package));
+  CLEF_RETURN_IF_ERROR(finish_tensors(package));
   return package;
 }
 

@@ -1,4 +1,4 @@
-// Names of tensors in the two families of files. Inside src/model only.
+// Names of tensors in the two families of files. Inside src/model and src/convert only.
 #pragma once
 
 namespace clef::model {

@@ -80,6 +80,8 @@ Status finish_tensors(Package& package) {
 
 base::Result<Package> open_package(const Files& files) {
   CLEF_ASSIGN_OR_RETURN(const FileSet set, FileSet::create(files));
+  for (const FileSet::Item& item : set.items())
+    if (is_ollama_manifest(item)) return open_ollama(set, item);
   std::vector<FileSet::Item> ggufs;
   for (const FileSet::Item& item : set.items()) {
     if (container::is_gguf(*item.source)) {
@@ -89,7 +91,7 @@ base::Result<Package> open_package(const Files& files) {
     }
   }
   if (!ggufs.empty()) return open_gguf(set, std::move(ggufs));
-  if (set.has("joint_head_config.json")) return open_release(set);
+  if (set.has("joint_head_config.json") && set.has("config.json")) return open_release(set);
   for (const std::string& directory : set.directories()) {
     CLEF_ASSIGN_OR_RETURN(const std::vector<std::string> names, gguf_in_directory(directory));
     if (names.empty()) continue;
@@ -97,11 +99,13 @@ base::Result<Package> open_package(const Files& files) {
     if (!container::is_gguf(*source)) return foreign_file(*source, "GGUF file", Code::bad_file);
     return open_gguf(set, {{names.front(), std::move(source), directory}});
   }
-  if (set.has("config.json") || set.has("joint_head.safetensors")) return open_release(set);
+  if (set.has("config.json") || set.has("joint_head.safetensors") || set.has("joint_head_config.json"))
+    return open_release(set);
   for (const std::string& directory : set.directories()) {
     if (is_ollama_store(directory))
-      return file_error(Code::unsupported, io::file_name(directory),
-                        "is a store of Ollama, which clef does not read yet; " + std::string(kForms));
+      return file_error(Code::invalid_argument, io::file_name(directory),
+                        "is a store of Ollama; give the path of a model's manifest in it, such as "
+                        "manifests/registry.ollama.ai/library/clef-flash/latest");
     return file_error(Code::not_clef, io::file_name(directory), "holds no model; " + std::string(kForms));
   }
   const FileSet::Item& item = set.items().front();

@@ -30,11 +30,17 @@ enum class Kind : uint8_t { release, gguf };
 
 // How the numbers of a container are meant (model names in the two families of files).
 struct Conventions {
-  bool norms_zero_centred = false;      // multiply by 1 + w (release layout), not by w (GGUF)
-  bool a_log_raw = false;               // A_log itself, not -exp(A_log)
-  bool value_heads_tiled = false;       // GGUF order
-  bool head_scales_final = false;       // already exponentiated and passed through the sigmoid
-  bool head_projections_split = false;  // q, k, v of the head's attentions are separate tensors
+  bool norms_zero_centred = false;  // multiply by 1 + w (release layout), not by w (GGUF)
+  bool a_log_raw = false;           // A_log itself, not -exp(A_log)
+  bool value_heads_tiled = false;   // GGUF order
+};
+
+// How the decision head is stored. The release's names go with raw scales and joined q, k, v projections; those of GGUF
+// files with scales already exponentiated or passed through the sigmoid, and with separate projections.
+struct HeadForm {
+  bool release_names = true;
+  std::string prefix;  // before every name; "clef." in the files of Ollama
+  std::string file;    // that ought to hold its tensors, for messages
 };
 
 struct FileEntry {
@@ -50,15 +56,20 @@ struct Package {
   std::string name;       // of the directory, or of the file without its ending and split number; never a path
   Config config;
   Conventions conventions;
+  HeadForm head;
   std::vector<container::TensorView> tensors;  // under the names of the file, sorted by them
   std::string name_prefix;                     // of the backbone's tensors ("model.language_model."), release only
   std::vector<FileEntry> files;
   bool has_vision = false;
+  std::string projector;                        // the file of a GGUF model's vision part; empty when there is none
   std::shared_ptr<const container::Gguf> gguf;  // kind gguf
   io::SourcePtr tokenizer_json;                 // kind release
 
   const container::TensorView* find(std::string_view name) const noexcept;
 };
+
+// Whether a tensor of a release belongs to the vision tower.
+bool is_vision_tensor(std::string_view name) noexcept;
 
 // The geometry alone stands in the first kilobytes of each file: weights are not touched.
 // Opens and recognises files. Errors: not_found, not_clef (what it is, what to do), missing_part (which file),

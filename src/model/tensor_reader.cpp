@@ -11,16 +11,6 @@ using base::Code;
 using base::Status;
 using container::TensorView;
 
-namespace {
-
-std::string shape_text(std::span<const int64_t> shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
-}  // namespace
-
 base::Result<const TensorView*> TensorReader::need(std::string_view name, std::string_view where) const {
   const TensorView* tensor = package_.find(name);
   if (!tensor)
@@ -36,7 +26,7 @@ Status TensorReader::check_shape(const TensorView& tensor, std::span<const Shape
   std::string expected;
   for (const Shape& shape : shapes) {
     if (shape == tensor.shape) return {};
-    expected += (expected.empty() ? "" : " or ") + shape_text(shape);
+    expected += (expected.empty() ? "" : " or ") + container::shape_text(shape);
   }
   return tensor_error(Code::bad_file, tensor.source->name(), tensor.name,
                       "is " + container::describe(tensor) + "; the configuration asks for " + expected);

@@ -126,14 +126,11 @@ class Backbone {
 
   Status convolution(const std::string& name, int64_t channels, Weight& out) {
     const int64_t width = config_.conv_width;
-    const container::TensorView* tensor = package_.find(name);
-    if (tensor && width > 1 && tensor->shape == std::vector<int64_t>{channels, width, 1})
-      return tensor_error(Code::unsupported, tensor->source->name(), name,
-                          "is stored as MLX conversions do, which clef does not read yet; use the original release or "
-                          "a GGUF file");
     std::vector<float> values;
     const Shape shapes[] = {{channels, 1, width}, {channels, width}};
-    CLEF_RETURN_IF_ERROR(reader_.values(name, where_, shapes, values));
+    const Shape mlx[] = {{channels, width, 1}};  // all of them, since the norms go with it
+    const bool is_mlx = release_ && !package_.conventions.norms_zero_centred;
+    CLEF_RETURN_IF_ERROR(reader_.values(name, where_, is_mlx ? std::span<const Shape>(mlx) : shapes, values));
     out = reader_.keep(std::move(values), channels, width);
     return {};
   }

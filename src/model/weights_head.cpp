@@ -20,39 +20,37 @@ class Head {
         config_(package.config.head),
         reader_(reader),
         out_(out),
-        release_(package.kind == Kind::release),
-        where_(head_file(package)) {}
-
-  static std::string head_file(const Package& package) {
-    return package.kind == Kind::gguf ? package.files.front().name : "joint_head.safetensors";
-  }
+        release_(package.head.release_names),
+        where_(package.head.file) {}
 
   Status run() {
     const int64_t hidden = package_.config.hidden, width = config_.width;
-    CLEF_RETURN_IF_ERROR(norm(pick(kHiddenNorm), hidden, out_.hidden_norm));
-    CLEF_RETURN_IF_ERROR(norm(pick(kSummaryNorm), width, out_.summary_norm));
-    CLEF_RETURN_IF_ERROR(norm(pick(kFieldNorm), width, out_.field_norm));
-    CLEF_RETURN_IF_ERROR(norm(pick(kOptionNorm), width, out_.option_norm));
-    CLEF_RETURN_IF_ERROR(matrix(pick(kMemory), width, hidden, out_.memory));
-    CLEF_RETURN_IF_ERROR(matrix(pick(kQuestion), width, hidden, out_.question));
-    CLEF_RETURN_IF_ERROR(matrix(pick(kOptionQuestion), width, hidden, out_.option_question));
-    CLEF_RETURN_IF_ERROR(matrix(pick(kGlobal), width, hidden, out_.global));
-    CLEF_RETURN_IF_ERROR(matrix(pick(kOptionContext), width, hidden, out_.option_context));
-    CLEF_RETURN_IF_ERROR(matrix(pick(kOptionLexical), width, hidden, out_.option_lexical));
-    CLEF_RETURN_IF_ERROR(matrix(pick(kTypes), 3, width, out_.types));
+    CLEF_RETURN_IF_ERROR(norm(top(pick(kHiddenNorm)), hidden, out_.hidden_norm));
+    CLEF_RETURN_IF_ERROR(norm(top(pick(kSummaryNorm)), width, out_.summary_norm));
+    CLEF_RETURN_IF_ERROR(norm(top(pick(kFieldNorm)), width, out_.field_norm));
+    CLEF_RETURN_IF_ERROR(norm(top(pick(kOptionNorm)), width, out_.option_norm));
+    CLEF_RETURN_IF_ERROR(matrix(top(pick(kMemory)), width, hidden, out_.memory));
+    CLEF_RETURN_IF_ERROR(matrix(top(pick(kQuestion)), width, hidden, out_.question));
+    CLEF_RETURN_IF_ERROR(matrix(top(pick(kOptionQuestion)), width, hidden, out_.option_question));
+    CLEF_RETURN_IF_ERROR(matrix(top(pick(kGlobal)), width, hidden, out_.global));
+    CLEF_RETURN_IF_ERROR(matrix(top(pick(kOptionContext)), width, hidden, out_.option_context));
+    CLEF_RETURN_IF_ERROR(matrix(top(pick(kOptionLexical)), width, hidden, out_.option_lexical));
+    CLEF_RETURN_IF_ERROR(matrix(top(pick(kTypes)), 3, width, out_.types));
     out_.evidence.resize(static_cast<size_t>(config_.routing_layers));
     out_.decoder.resize(static_cast<size_t>(config_.decoder_layers));
     for (size_t i = 0; i < out_.evidence.size(); ++i) CLEF_RETURN_IF_ERROR(evidence(i, out_.evidence[i]));
     for (size_t i = 0; i < out_.decoder.size(); ++i) CLEF_RETURN_IF_ERROR(decoder(i, out_.decoder[i]));
-    CLEF_RETURN_IF_ERROR(matrix(pick(kScorer) + ".weight", width, 4 * width, out_.scorer));
-    CLEF_RETURN_IF_ERROR(vector(pick(kScorer) + ".bias", width, out_.scorer_bias));
+    CLEF_RETURN_IF_ERROR(matrix(top(pick(kScorer)) + ".weight", width, 4 * width, out_.scorer));
+    CLEF_RETURN_IF_ERROR(vector(top(pick(kScorer)) + ".bias", width, out_.scorer_bias));
     const Shape row[] = {{1, width}, {width}};
-    CLEF_RETURN_IF_ERROR(reader_.matrix(pick(kScorerOut) + ".weight", where_, 1, width, out_.scorer_out, row));
-    CLEF_RETURN_IF_ERROR(vector(pick(kScorerOut) + ".bias", 1, out_.scorer_out_bias));
+    CLEF_RETURN_IF_ERROR(reader_.matrix(top(pick(kScorerOut)) + ".weight", where_, 1, width, out_.scorer_out, row));
+    CLEF_RETURN_IF_ERROR(vector(top(pick(kScorerOut)) + ".bias", 1, out_.scorer_out_bias));
     return scalars();
   }
 
  private:
+  // Names at the start; those inside layers follow a prefix of their own.
+  std::string top(const std::string& name) const { return package_.head.prefix + name; }
   std::string pick(const Name& name) const { return release_ ? name.release : name.gguf; }
 
   Status matrix(const std::string& name, int64_t rows, int64_t columns, Weight& out) {
@@ -71,7 +69,7 @@ class Head {
   }
 
   Status evidence(size_t index, EvidenceLayer& layer) {
-    const std::string at = (release_ ? "evidence_layers." : "dec.blk.") + std::to_string(index) + ".";
+    const std::string at = top(release_ ? "evidence_layers." : "dec.blk.") + std::to_string(index) + ".";
     CLEF_RETURN_IF_ERROR(norm(at + pick(kEvidenceQueryNorm), config_.width, layer.query_norm));
     CLEF_RETURN_IF_ERROR(norm(at + pick(kEvidenceMemoryNorm), config_.width, layer.memory_norm));
     CLEF_RETURN_IF_ERROR(norm(at + pick(kEvidenceFeedForwardNorm), config_.width, layer.feedforward_norm));
@@ -81,7 +79,7 @@ class Head {
 
   Status decoder(size_t index, DecoderLayer& layer) {
     const size_t number = release_ ? index : index + out_.evidence.size();
-    const std::string at = (release_ ? "layers." : "dec.blk.") + std::to_string(number) + ".";
+    const std::string at = top(release_ ? "layers." : "dec.blk.") + std::to_string(number) + ".";
     CLEF_RETURN_IF_ERROR(norm(at + pick(kDecoderSelfNorm), config_.width, layer.self_norm));
     CLEF_RETURN_IF_ERROR(norm(at + pick(kDecoderCrossNorm), config_.width, layer.cross_norm));
     CLEF_RETURN_IF_ERROR(norm(at + pick(kDecoderFeedForwardNorm), config_.width, layer.feedforward_norm));
@@ -101,7 +99,7 @@ class Head {
     const int64_t width = config_.width;
     Weight* const projections[] = {&out.q, &out.k, &out.v};
     Weight* const biases[] = {&out.q_bias, &out.k_bias, &out.v_bias};
-    if (package_.conventions.head_projections_split) {
+    if (!release_) {
       const char* const letters[] = {"q", "k", "v"};
       for (size_t i = 0; i < 3; ++i) {
         CLEF_RETURN_IF_ERROR(matrix(at + letters[i] + ".weight", width, width, *projections[i]));
@@ -127,9 +125,9 @@ class Head {
 
   Status scalars() {
     std::vector<float> values;
-    if (package_.conventions.head_scales_final) {
+    if (!release_) {
       const Shape shapes[] = {{3}};
-      CLEF_RETURN_IF_ERROR(reader_.values(kScales, where_, shapes, values));
+      CLEF_RETURN_IF_ERROR(reader_.values(top(kScales), where_, shapes, values));
       out_.prior_scale = values[0], out_.joint_scale = values[1], out_.gate = values[2];
       return {};
     }
@@ -137,10 +135,10 @@ class Head {
     const float largest = std::log(100.0f);
     for (const auto& [name, scale] :
          {std::pair(kPriorScale, &out_.prior_scale), std::pair(kJointScale, &out_.joint_scale)}) {
-      CLEF_RETURN_IF_ERROR(reader_.values(name, where_, shapes, values));
+      CLEF_RETURN_IF_ERROR(reader_.values(top(name), where_, shapes, values));
       *scale = std::exp(std::min(values[0], largest));
     }
-    CLEF_RETURN_IF_ERROR(reader_.values(kResidualGate, where_, shapes, values));
+    CLEF_RETURN_IF_ERROR(reader_.values(top(kResidualGate), where_, shapes, values));
     out_.gate = 1.0f / (1.0f + std::exp(-values[0]));
     return {};
   }

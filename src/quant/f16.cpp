@@ -10,7 +10,7 @@ void decode(const std::byte* src, float* dst, size_t count) noexcept {
   for (size_t i = 0; i < count; ++i) dst[i] = widen_f16(load<uint16_t>(src + 2 * i));
 }
 
-void encode(const float* src, std::byte* dst, size_t count) noexcept {
+void encode(const float* src, const float* /*importance*/, std::byte* dst, size_t count) noexcept {
   for (size_t i = 0; i < count; ++i) store(dst + 2 * i, narrow_f16(src[i]));
 }
 

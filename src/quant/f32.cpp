@@ -11,7 +11,7 @@ void decode(const std::byte* src, float* dst, size_t count) noexcept {
   if (count != 0) std::memcpy(dst, src, count * sizeof(float));
 }
 
-void encode(const float* src, std::byte* dst, size_t count) noexcept {
+void encode(const float* src, const float* /*importance*/, std::byte* dst, size_t count) noexcept {
   if (count != 0) std::memcpy(dst, src, count * sizeof(float));
 }
 

@@ -9,7 +9,44 @@
 
 namespace clef::quant {
 
-enum class Type : uint8_t { f32, f16, bf16, q8_0 };
+enum class Type : uint8_t {
+  f32,
+  f16,
+  bf16,
+  q8_0,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  iq1_s,
+  iq1_m,
+  iq2_xxs,
+  iq2_xs,
+  iq2_s,
+  iq3_xxs,
+  iq3_s,
+  iq4_nl,
+  iq4_xs,
+  tq1_0,
+  tq2_0,
+  mxfp4,
+  nvfp4,
+  f8_e4m3,
+  f8_e8m0,
+  i8,
+  mlx_affine,
+  packed_int,
+  scaled_int8,
+  awq,
+  gptq,
+  scaled_fp8,
+  scaled_fp4,
+};
 
 struct Format;
 
@@ -23,7 +60,9 @@ struct Scaling {
   const Format* offset_format = nullptr;
   const std::byte* offsets = nullptr;   // biases, or packed zero points; nullptr: none
   const std::byte* group_of = nullptr;  // i32 group of each input; nullptr: input / group
-  float global = 1.0f;                  // one more scale, of the whole matrix
+  float global = 1.0f, divisor = 1.0f;  // one more scale, of the whole matrix, and one to divide by
+  int64_t rows = 0;                     // of the whole matrix
+  int32_t offset_shift = 0;             // added to packed zero points
 };
 
 // A matrix as it lies in files: `out` rows of `in` values, decoded row by row.
@@ -47,8 +86,9 @@ struct Format {
   uint32_t block_bytes;
   // Decodes `count` values (a multiple of block_values) exactly. src may be unaligned.
   void (*decode)(const std::byte* src, float* dst, size_t count) noexcept;
-  // Encodes `count` values; nullptr when clef does not write the format.
-  void (*encode)(const float* src, std::byte* dst, size_t count) noexcept;
+  // Encodes `count` values (a multiple of block_values); nullptr when clef does not write the format. `importance` holds
+  // the weight of each value's squared error (those of the columns, when one row is encoded), or is nullptr.
+  void (*encode)(const float* src, const float* importance, std::byte* dst, size_t count) noexcept;
   // Formats with scales in arrays of their own: values [first, first + count) of a row of the whole matrix; `decode` is
   // nullptr then. nullptr for all others, whose rows lie one after another.
   void (*decode_row)(const Matrix& whole, int64_t row, int64_t first, int64_t count, float* dst) noexcept = nullptr;

@@ -20,7 +20,7 @@ void decode(const std::byte* src, float* dst, size_t count) noexcept {
 
 // The codes are made with the scale before it is rounded to f16, as ggml's are. A value that is not finite has no code;
 // it becomes 0 (whoever converts looks for such values first and names the tensor).
-void encode(const float* src, std::byte* dst, size_t count) noexcept {
+void encode(const float* src, const float* /*importance*/, std::byte* dst, size_t count) noexcept {
   for (size_t block = 0; block < count / kValues; ++block, src += kValues, dst += kBytes) {
     float largest = 0.0f;
     for (size_t i = 0; i < kValues; ++i) {

@@ -4,7 +4,11 @@ namespace clef::quant {
 namespace {
 
 // In the order of Type.
-constexpr const Format* kFormats[] = {&kF32, &kF16, &kBf16, &kQ8_0};
+constexpr const Format* kFormats[] = {
+    &kF32,    &kF16,  &kBf16,      &kQ8_0,      &kQ4_0,       &kQ4_1,  &kQ5_0,   &kQ5_1,      &kQ2_K,
+    &kQ3_K,   &kQ4_K, &kQ5_K,      &kQ6_K,      &kIq1S,       &kIq1M,  &kIq2Xxs, &kIq2Xs,     &kIq2S,
+    &kIq3Xxs, &kIq3S, &kIq4Nl,     &kIq4Xs,     &kTq1_0,      &kTq2_0, &kMxfp4,  &kNvfp4,     &kF8E4m3,
+    &kF8E8m0, &kI8,   &kMlxAffine, &kPackedInt, &kScaledInt8, &kAwq,   &kGptq,   &kScaledFp8, &kScaledFp4};
 
 // Every type number that GGUF files use, so that messages can name a type and readers can check its size even where
 // clef cannot decode it. Block types with withdrawn numbers (4, 5, 31-33, 36-38) are left out.

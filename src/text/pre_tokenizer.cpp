@@ -128,8 +128,8 @@ std::string_view pre_tokenizer_name(PreTokenizer rule) noexcept {
 base::Result<PreTokenizer> parse_pre_tokenizer(std::string_view name) {
   for (const PreTokenizer rule : {PreTokenizer::automatic, PreTokenizer::qwen2, PreTokenizer::qwen35})
     if (name == pre_tokenizer_name(rule)) return rule;
-  return base::Status(base::Code::invalid_argument, "pre-tokenizer rule \"" + std::string(name.substr(0, 40)) +
-                                                        "\" is unknown; use auto, qwen2 or qwen35");
+  return base::Status(base::Code::invalid_value, "pre-tokenizer rule \"" + std::string(name.substr(0, 40)) +
+                                                     "\" is unknown; use auto, qwen2 or qwen35");
 }
 
 PreTokenizer rule_of_pattern(std::string_view regex) noexcept {

@@ -101,7 +101,10 @@ TEST_CASE("memory is counted in child and parent, with a limit") {
   REQUIRE(child.peak() == 0);
   parent.set_limit(100);
   child.set_limit(0);
-  REQUIRE(!base::Buffer::create(child, 200, "rows").ok());  // the parent's limit holds for its children
+  const auto by_parent = base::Buffer::create(child, 200, "rows");  // the parent's limit holds for its children
+  REQUIRE(!by_parent.ok());
+  REQUIRE(by_parent.status().code() == base::Code::memory_limit);
+  REQUIRE(std::string(by_parent.status().message()).find("limit of 100 bytes") != std::string::npos);
   REQUIRE(child.used() == 0);
   const auto huge = base::Buffer::create(child, UINT64_MAX, "rows");
   REQUIRE(!huge.ok());

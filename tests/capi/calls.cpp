@@ -78,6 +78,8 @@ std::vector<Call> null_calls() {
       plain("clef_source_free", [] { clef_source_free(nullptr); }),
       with_error("clef_source_describe",
                  [](clef_error** e) { return clef_source_describe(nullptr, nullptr, nullptr, e); }),
+      with_error("clef_source_compare",
+                 [](clef_error** e) { return clef_source_compare(nullptr, nullptr, nullptr, nullptr, nullptr, e); }),
       with_error("clef_load_options_create", [](clef_error** e) { return clef_load_options_create(nullptr, e); }),
       with_error("clef_load_options_set_compute",
                  [](clef_error** e) { return clef_load_options_set_compute(nullptr, nullptr, CLEF_NUL, e); }),
@@ -242,6 +244,32 @@ std::vector<Call> null_calls() {
       plain("clef_decision_time", [] { clef_decision_time(nullptr, 0); }),
       plain("clef_decision_json", [] { clef_decision_json(nullptr, nullptr); }),
       plain("clef_decision_free", [] { clef_decision_free(nullptr); }),
+      with_error("clef_quantize_options_create",
+                 [](clef_error** e) { return clef_quantize_options_create(nullptr, e); }),
+      with_error("clef_quantize_options_set_type",
+                 [](clef_error** e) { return clef_quantize_options_set_type(nullptr, nullptr, CLEF_NUL, e); }),
+      with_error("clef_quantize_options_set_pure",
+                 [](clef_error** e) { return clef_quantize_options_set_pure(nullptr, 0, e); }),
+      with_error("clef_quantize_options_set_architecture",
+                 [](clef_error** e) { return clef_quantize_options_set_architecture(nullptr, nullptr, CLEF_NUL, e); }),
+      with_error("clef_quantize_options_set_head_type",
+                 [](clef_error** e) { return clef_quantize_options_set_head_type(nullptr, nullptr, CLEF_NUL, e); }),
+      with_error("clef_quantize_options_set_tensor_type",
+                 [](clef_error** e) {
+                   return clef_quantize_options_set_tensor_type(nullptr, nullptr, CLEF_NUL, nullptr, CLEF_NUL, e);
+                 }),
+      with_error("clef_quantize_options_set_importance",
+                 [](clef_error** e) { return clef_quantize_options_set_importance(nullptr, nullptr, CLEF_NUL, e); }),
+      with_error("clef_quantize_options_set_overwrite",
+                 [](clef_error** e) { return clef_quantize_options_set_overwrite(nullptr, 0, e); }),
+      with_error("clef_quantize_options_set_cancel",
+                 [](clef_error** e) { return clef_quantize_options_set_cancel(nullptr, nullptr, e); }),
+      with_error("clef_quantize_options_set_progress",
+                 [](clef_error** e) { return clef_quantize_options_set_progress(nullptr, nullptr, e); }),
+      plain("clef_quantize_options_free", [] { clef_quantize_options_free(nullptr); }),
+      with_error(
+          "clef_quantize",
+          [](clef_error** e) { return clef_quantize(nullptr, nullptr, nullptr, CLEF_NUL, nullptr, nullptr, e); }),
   };
 }
 

@@ -85,6 +85,15 @@ struct Way {
 
 }  // namespace
 
+namespace {
+// Sanitizers make every way through dear; builds without them take all.
+#ifdef CLEF_SANITIZED
+constexpr long kStep = 13;
+#else
+constexpr long kStep = 1;
+#endif
+}  // namespace
+
 TEST_CASE("what passes through the host's allocator is counted and given back") {
   Heap heap;
   auto options = with_heap(heap, 2);
@@ -257,7 +266,7 @@ TEST_CASE("no memory at the k-th allocation of the whole way") {
     REQUIRE(total > 1000);
     // With a pool only where it differs: the set-up and the decision.
     size_t failed = 0;
-    for (long k = 0; k < total; k += pooled && k > 100 && k < total - 100 ? 97 : 1) {
+    for (long k = 0; k<total; k += k> 100 && k < total - 100 ? (pooled ? 97 : kStep) : 1) {
       Way way;
       const long before = live_blocks();
       arm(k);
@@ -280,7 +289,7 @@ TEST_CASE("no memory at the k-th allocation of a decision leaves the session usa
   const Session session = make_session(model.get());
   const std::string request = request_json();
   const std::vector<unsigned char> expected = bits_of(decide_json(session.get(), request).get());
-  for (long k = 0;; ++k) {
+  for (long k = 0;; k += kStep) {
     clef_decision* decision = nullptr;
     clef_error* error = nullptr;
     arm(k);
@@ -296,7 +305,7 @@ TEST_CASE("no memory at the k-th allocation of a decision leaves the session usa
     }
     INFO("allocation " << k);
     REQUIRE(status == CLEF_OUT_OF_MEMORY);
-    if (k % 16 == 0) REQUIRE(bits_of(decide_json(session.get(), request).get()) == expected);
+    if (k / kStep % 16 == 0) REQUIRE(bits_of(decide_json(session.get(), request).get()) == expected);
     REQUIRE(k < 100000);
   }
   CHECK(bits_of(decide_json(session.get(), request).get()) == expected);

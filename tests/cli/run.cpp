@@ -4,9 +4,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -43,9 +45,9 @@ pid_t start(const std::vector<std::string>& arguments, const std::string& in, co
   return child;
 }
 
-int wait_for(pid_t child) {
+int wait_for(pid_t child, rusage* usage = nullptr) {
   int status = 0;
-  if (waitpid(child, &status, 0) != child) throw std::runtime_error("cannot wait");
+  if (wait4(child, &status, 0, usage) != child) throw std::runtime_error("cannot wait");
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -64,7 +66,16 @@ Outcome run(const std::vector<std::string>& arguments, const std::string& input)
   const std::string directory = temporary_directory();
   const std::string out = directory + "/out", err = directory + "/err";
   Outcome outcome;
-  outcome.status = wait_for(start(arguments, temporary_file("in", input), out, err));
+  const std::string in = temporary_file("in", input);
+  rusage usage = {};
+  const auto begin = std::chrono::steady_clock::now();
+  outcome.status = wait_for(start(arguments, in, out, err), &usage);
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+#ifdef __APPLE__
+  outcome.peak_bytes = static_cast<uint64_t>(usage.ru_maxrss);
+#else
+  outcome.peak_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+#endif
   outcome.out = read_file(out);
   outcome.err = read_file(err);
   return outcome;

@@ -1,5 +1,6 @@
 // Runs the real command.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@ namespace clef::test {
 struct Outcome {
   int status = -1;  // exit status; 128 + signal when it was killed
   std::string out, err;
+  double seconds = 0;
+  uint64_t peak_bytes = 0;  // of memory in use at once; run() alone measures both
 };
 
 // The command with these arguments; `input` is its stdin.

@@ -14,7 +14,7 @@ namespace {
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-const char* const kCommands[] = {"ask", "decide", "prompt", "tokenize", "inspect"};
+const char* const kCommands[] = {"ask", "decide", "prompt", "tokenize", "inspect", "quantize"};
 }  // namespace
 
 TEST_CASE("help and version") {
@@ -56,6 +56,7 @@ TEST_CASE("wrong arguments end with status 2 and say why on stderr") {
       {{"tokenize", "m", "f", "--pre-tokenizer", "gpt2"}, "gpt2"},
       {{"prompt", "m"}, "REQUEST"},
       {{"inspect"}, "MODEL"},
+      {{"quantize", "m"}, "OUT"},
   }));
   CAPTURE(arguments);
   const Outcome outcome = run(arguments);
@@ -75,6 +76,7 @@ TEST_CASE("a model that cannot be loaded ends with status 1 and names the file")
       std::vector<std::string> arguments = {command, model};
       if (command == "ask") arguments.insert(arguments.end(), {"--state", "s", "--yes-no", "q"});
       if (command == "decide" || command == "prompt" || command == "tokenize") arguments.push_back(request);
+      if (command == "quantize") arguments.push_back(temporary_directory() + "/out.gguf");
       CAPTURE(arguments);
       const Outcome outcome = run(arguments);
       CHECK(outcome.status == 1);

@@ -159,7 +159,7 @@ TEST_CASE("values agree between containers and formats") {
     INFO(tensor.name);
     const std::vector<float> values = values_of(tensor_named(f32.tensors, tensor.name));
     std::string encoded(tensor.bytes, '\0');
-    tensor.format->encode(values.data(), reinterpret_cast<std::byte*>(encoded.data()), values.size());
+    tensor.format->encode(values.data(), nullptr, reinterpret_cast<std::byte*>(encoded.data()), values.size());
     CHECK(encoded == bytes_of(tensor));
     ++compared;
   }
@@ -222,9 +222,11 @@ TEST_CASE("a vocabulary of full size is read in a moment") {
   const auto& read_tokens = *std::get_if<std::vector<std::string_view>>(&file.find("tokenizer.ggml.tokens")->value);
   REQUIRE(read_tokens.size() == 248320);
   CHECK(read_tokens.back() == "token number 248319");
-  // About 5 ms; the limit leaves room for sanitizers and busy machines, not for a quadratic reader.
   UNSCOPED_INFO("reading took " << took.count() << " ms");
+#ifndef CLEF_SANITIZED
+  // About 5 ms; the limit leaves room for busy machines, not for a quadratic reader.
   CHECK(took.count() < 2000);
+#endif
 }
 
 TEST_CASE("every value type") {
@@ -279,7 +281,7 @@ TEST_CASE("tensors of every kind") {
   w.add_f32_tensor("scalar", {}, {7});
   w.add_tensor("empty", 0, {0, 4}, "");
   w.add_tensor("four", 1, {2, 1, 1, 2}, std::string(8, 'h'));
-  w.add_tensor("q4_k", 12, {1, 256}, std::string(144, 'k'));
+  w.add_tensor("q8_k", 15, {1, 256}, std::string(292, 'k'));
   w.add_tensor("future", 57, {3}, std::string(10, 'f'));
   w.add_tensor("huge type", 0xffffffffu, {3}, std::string(5, 'g'));
   for (const uint32_t version : {3u, 2u}) {
@@ -295,10 +297,10 @@ TEST_CASE("tensors of every kind") {
       CHECK(values_of(scalar) == std::vector<float>{7});
       CHECK(tensor_named(file.tensors, "empty").bytes == 0);
       CHECK(tensor_named(file.tensors, "four").shape == std::vector<int64_t>{2, 1, 1, 2});
-      const TensorView& unread = tensor_named(file.tensors, "q4_k");
+      const TensorView& unread = tensor_named(file.tensors, "q8_k");
       CHECK(unread.format == nullptr);
-      CHECK(unread.bytes == 144);
-      CHECK(describe(unread) == "Q4_K [1, 256]");
+      CHECK(unread.bytes == 292);
+      CHECK(describe(unread) == "Q8_K [1, 256]");
       // Nobody knows the size: all up to the next tensor.
       const TensorView& future = tensor_named(file.tensors, "future");
       CHECK(future.format == nullptr);

@@ -233,3 +233,21 @@ TEST_CASE("what a source is") {
   CHECK(description.find("model.safetensors") != std::string::npos);
   CHECK(description.find("\"tensors\"") != std::string::npos);
 }
+
+TEST_CASE("two sources are compared") {
+  const clef::Runtime runtime = clef::Runtime::create().value();
+  clef::Source source = clef::Source::create(runtime).value(), same = clef::Source::create(runtime).value();
+  REQUIRE(source.add_path(nano()));
+  CHECK(source.compare(runtime, same).error().status() == Status::invalid_argument);  // nothing in it
+  REQUIRE(same.add_path(nano()));
+  clef::LoadOptions options;
+  std::uint64_t done = 0, total = 0;
+  options.on_progress = [&](const clef::Progress& progress) { done = progress.done, total = progress.total; };
+  const std::string comparison = source.compare(runtime, same, options).value();
+  CHECK(comparison.find("\"equal\":true,\"differing\":0,\"relative_error\":0.0") != std::string::npos);
+  CHECK(total > 0);
+  CHECK(done == total);
+  clef::LoadOptions stopped;
+  stopped.cancelled = [] { return true; };
+  CHECK(source.compare(runtime, same, stopped).error().status() == Status::cancelled);
+}

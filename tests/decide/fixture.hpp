@@ -14,9 +14,12 @@
 
 namespace clef::test {
 
-inline std::shared_ptr<const model::Model> load(const std::string& path, base::Memory& memory) {
+// `head`: where the decision head lies, if elsewhere.
+inline std::shared_ptr<const model::Model> load(const std::string& path, base::Memory& memory,
+                                                const std::string& head = {}) {
   model::Files files;
   files.entries.push_back({"", path, nullptr});
+  if (!head.empty()) files.entries.push_back({"head", head, nullptr});
   auto loaded = model::Model::load(files, {}, memory);
   if (!loaded.ok()) FAIL(path << ": " << loaded.status().message());
   return std::move(loaded).value();
@@ -45,7 +48,8 @@ inline std::vector<Recorded> read_decisions(const std::string& path) {
     recorded.document = std::move(document).value();
     const json::Value& root = recorded.document.root();
     recorded.name = root.find("name")->text();
-    if (const json::Value* file = root.find("file")) recorded.file = file->text();
+    for (const char* key : {"file", "dir"})
+      if (const json::Value* file = root.find(key)) recorded.file = file->text();
     auto request = schema::parse_request(root.find("request")->text(), {});
     if (!request.ok()) FAIL(recorded.name << ": " << request.status().message());
     recorded.request = std::move(request).value();

@@ -78,10 +78,10 @@ void check(const test::Recorded& recorded, const decide::Decision& decision) {
 }
 
 void check_set(const std::string& model_path, const std::string& decisions, const std::string& file,
-               size_t expected_count, base::IsaLevel isa) {
+               size_t expected_count, base::IsaLevel isa, const std::string& head = {}) {
   base::Memory memory{base::Allocator{}};
   const auto executor = base::make_pool_executor(2);
-  decide::Session session(test::load(model_path, memory), *executor, isa, memory);
+  decide::Session session(test::load(model_path, memory, head), *executor, isa, memory);
   size_t count = 0;
   for (const test::Recorded& recorded : test::read_decisions(decisions)) {
     if (recorded.file != file) continue;
@@ -115,9 +115,39 @@ TEST_CASE("clef-nano, on every level of kernels") {
 
 TEST_CASE("GGUF files") {
   for (const char* file : {"tiny-flash-bf16.gguf", "tiny-clef-bf16.gguf", "mini-f32.gguf", "mini-q8_0.gguf",
-                           "mini-bf16-00001-of-00003.gguf"})
+                           "mini-bf16-00001-of-00003.gguf", "mini-ollama-bf16.gguf"})
     check_set(test::data_path(std::string("gguf/") + file), test::data_path("gguf/decisions.jsonl"), file, 8,
               base::detect_isa());
+}
+
+TEST_CASE("a GGUF file without a head, and the head's files") {
+  const std::string file = "mini-headless/mini-headless-f16.gguf";
+  check_set(test::data_path("gguf/" + file), test::data_path("gguf/decisions.jsonl"), file, 8, base::detect_isa(),
+            test::data_path("gguf/mini-headless/head"));
+}
+
+TEST_CASE("GGUF files of every block type") {
+  const std::string further = test::golden_path("gguf");
+  if (further.empty()) {
+    WARN("skipped: no further reference sets");
+    return;
+  }
+  for (const char* file :
+       {"wide-q4_k_m.gguf", "narrow-q2_k.gguf", "narrow-iq2_xxs.gguf", "narrow-iq3_m.gguf", "narrow-mixed.gguf"})
+    check_set(further + "/" + file, further + "/decisions.jsonl", file, 8, base::detect_isa());
+}
+
+TEST_CASE("quantized weights in the release layout") {
+  const std::string decisions = test::data_path("hf-quant/decisions.jsonl");
+  for (const char* folder : {"mlx-4bit", "awq"})
+    check_set(test::data_path(std::string("hf-quant/") + folder), decisions, folder, 8, base::detect_isa());
+  const std::string further = test::golden_path("hf-quant");
+  if (further.empty()) {
+    WARN("skipped: no further reference sets");
+    return;
+  }
+  for (const char* folder : {"compressed-tensors-w4a16", "fp8-block"})
+    check_set(further + "/" + folder, decisions, folder, 8, base::detect_isa());
 }
 
 namespace {
@@ -133,7 +163,8 @@ void write_as_f16(const std::string& from, const std::string& to) {
     std::vector<float> values(static_cast<size_t>(tensor.elements()));
     tensor.format->decode(tensor.data(), values.data(), values.size());
     std::string bytes(2 * values.size(), '\0');
-    quant::format(quant::Type::f16).encode(values.data(), reinterpret_cast<std::byte*>(bytes.data()), values.size());
+    quant::format(quant::Type::f16)
+        .encode(values.data(), nullptr, reinterpret_cast<std::byte*>(bytes.data()), values.size());
     writer.add_tensor(tensor.name, "F16", tensor.shape, bytes);
   }
   writer.write(to);

@@ -120,7 +120,8 @@ void check(int64_t tokens) {
               << " MiB more resident, allowed " << (allowed >> 20));
   REQUIRE(memory.peak() <= allowed);
   REQUIRE(peak_resident() - before <= allowed);
-  REQUIRE(memory.peak() <= decide::estimate_scratch(wide.config, tokens, 0) + (uint64_t{64} << 20));
+  REQUIRE(memory.peak() <=
+          decide::estimate_scratch(wide.config, static_cast<uint64_t>(tokens), 0, executor->concurrency()).value());
   head.value().reset();
   pass.value().reset();
 }

@@ -84,7 +84,7 @@ TEST_CASE("matmul with every epilogue and format equals f64 sums") {
       const auto encode = [&](const std::vector<float>& values, std::vector<float>& decoded) {
         std::vector<std::byte> bytes(quant::row_bytes(format, static_cast<uint64_t>(in)) * static_cast<size_t>(out) +
                                      1);
-        format.encode(values.data(), bytes.data() + 1, values.size());  // at an odd address, as in safetensors
+        format.encode(values.data(), nullptr, bytes.data() + 1, values.size());  // at an odd address, as in safetensors
         decoded.resize(values.size());
         format.decode(bytes.data() + 1, decoded.data(), values.size());
         return bytes;

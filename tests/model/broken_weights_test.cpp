@@ -35,7 +35,7 @@ std::vector<model::Package> packages() {
 // The bytes of `values` in the type of the tensor.
 std::string encode(const container::TensorView& tensor, const std::vector<float>& values) {
   std::string bytes(static_cast<size_t>(tensor.bytes), '\0');
-  tensor.format->encode(values.data(), reinterpret_cast<std::byte*>(bytes.data()), values.size());
+  tensor.format->encode(values.data(), nullptr, reinterpret_cast<std::byte*>(bytes.data()), values.size());
   return bytes;
 }
 
@@ -186,10 +186,12 @@ TEST_CASE("files of the wrong convention are recognised, and the check can be sw
 
 TEST_CASE("the check of conventions is silent on right files") {
   std::vector<std::string> paths = {source_path("examples/clef-nano")};
-  for (const char* path :
-       {"models/tiny-flash", "models/tiny-clef", "gguf/tiny-flash-bf16.gguf", "gguf/tiny-clef-bf16.gguf",
-        "gguf/mini-f32.gguf", "gguf/mini-q8_0.gguf", "gguf/mini-bf16-00001-of-00003.gguf"})
+  for (const char* path : {"models/tiny-flash", "models/tiny-clef", "gguf/tiny-flash-bf16.gguf",
+                           "gguf/tiny-clef-bf16.gguf", "gguf/mini-f32.gguf", "gguf/mini-q8_0.gguf",
+                           "gguf/mini-bf16-00001-of-00003.gguf", "hf-quant/mlx-4bit", "hf-quant/awq"})
     paths.push_back(data_path(path));
+  for (const char* path : {"hf-quant/compressed-tensors-w4a16", "hf-quant/fp8-block"})
+    if (const std::string further = golden_path(path); !further.empty()) paths.push_back(further);
   for (const std::string& path : paths) {
     INFO(path);
     const model::Package package = must(model::open_package(at_path(path)));
@@ -197,14 +199,24 @@ TEST_CASE("the check of conventions is silent on right files") {
   }
 }
 
-TEST_CASE("convolutions as MLX stores them are named as such") {
+TEST_CASE("convolutions as MLX stores them go with norms that include 1") {
   Pack pack = tiny_flash();
   edit_tensors(pack.files.at("model.safetensors"), [](RawTensor& t) {
     if (t.name.ends_with("conv1d.weight")) t.shape = {t.shape[0], t.shape[2], 1};
     return true;
   });
-  const base::ErrorDetail error = error_of(Resolved(must(model::open_package(pack.sources()))).result);
-  CHECK(error.code == Code::unsupported);
-  CHECK(error.tensor == "model.language_model.layers.0.linear_attn.conv1d.weight");
-  CHECK(mentions(error, "MLX"));
+  const model::Package package = must(model::open_package(pack.sources()));
+  CHECK(package.kind_name == "MLX");
+  CHECK_FALSE(package.conventions.norms_zero_centred);
+  const base::ErrorDetail error = error_of(Resolved(package).result);
+  CHECK(error.code == Code::bad_file);
+  CHECK(mentions(error, "lie around 0"));
+  // Of one kind or the other, never both.
+  edit_tensors(pack.files.at("model.safetensors"), [](RawTensor& t) {
+    if (t.name.ends_with("0.linear_attn.conv1d.weight")) t.shape = {t.shape[0], 1, t.shape[1]};
+    return true;
+  });
+  const base::ErrorDetail mixed = error_of(Resolved(must(model::open_package(pack.sources()))).result);
+  CHECK(mixed.code == Code::bad_file);
+  CHECK(mixed.tensor == "model.language_model.layers.0.linear_attn.conv1d.weight");
 }

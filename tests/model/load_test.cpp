@@ -115,6 +115,15 @@ TEST_CASE("a model describes itself") {
   CHECK(root.find("types")->members().size() == 1);
   CHECK(text(root.find("types")->find("BF16")->find("bytes")) == std::to_string(bytes));
   CHECK(text(root.find("types")->find("BF16")->find("parameters")) == std::to_string(bytes / 2));
+  CHECK(text(root.find("types")->find("BF16")->find("share")) == "1.0");
+  CHECK(text(root.find("types")->find("BF16")->find("bits_per_weight")) == "16.0");
+  CHECK(text(root.find("total")->find("bytes")) == std::to_string(bytes));
+  CHECK(text(root.find("container")) == "safetensors");
+  CHECK(text(root.find("head")->find("file")) == "joint_head.safetensors");
+  CHECK(text(root.find("head")->find("form")) == "joint_head.safetensors");
+  REQUIRE(root.find("head")->find("types")->items().size() == 1);
+  CHECK(text(&root.find("head")->find("types")->items()[0]) == "BF16");
+  CHECK(root.find("projector") == nullptr);
 
   const model::Package& package = loaded.model().package();
   const json::Document full = must(json::parse(model::describe(package, nullptr, true)));
@@ -128,6 +137,31 @@ TEST_CASE("a model describes itself") {
   CHECK(text(other.root().find("tokenizer")->find("stated")) == "qwen35");
   CHECK(text(other.root().find("types")->find("Q8_0")->find("tensors")) == "56");
   CHECK(text(other.root().find("types")->find("BF16")->find("tensors")) == "1");
+  CHECK(text(other.root().find("types")->find("Q8_0")->find("share")) == "0.8611");
+  CHECK(text(other.root().find("types")->find("Q8_0")->find("bits_per_weight")) == "8.5");
+  CHECK(text(other.root().find("total")->find("tensors")) == "120");
+  CHECK(text(other.root().find("total")->find("bits_per_weight")) == "9.4649");
+  CHECK(text(other.root().find("container")) == "GGUF");
+  CHECK(text(other.root().find("head")->find("form")) == "inside (clef)");
+
+  // Codes and scales of joined tensors count.
+  const model::Package awq = must(model::open_package(at_path(data_path("hf-quant/awq"))));
+  const json::Document joined = must(json::parse(model::describe(awq, nullptr, false)));
+  uint64_t codes = 0, parameters = 0;
+  std::string type;
+  for (const container::TensorView& tensor : awq.tensors) {
+    if (!tensor.scales) continue;
+    if (type.empty()) type = tensor.type_name;
+    if (tensor.type_name != type) continue;
+    codes += tensor.bytes + tensor.scales->scales.bytes + tensor.scales->offsets.bytes;
+    parameters += static_cast<uint64_t>(tensor.elements());
+  }
+  REQUIRE(parameters > 0);
+  const json::Value* sum = joined.root().find("types")->find(type);
+  REQUIRE(sum);
+  CHECK(text(sum->find("bytes")) == std::to_string(codes));
+  CHECK(std::stod(text(sum->find("bits_per_weight"))) ==
+        Approx(8.0 * static_cast<double>(codes) / static_cast<double>(parameters)).margin(5.1e-5));
 }
 
 TEST_CASE("compute kinds that are not there yet are refused") {

@@ -8,10 +8,6 @@ using namespace clef::test;
 
 namespace {
 
-base::ErrorDetail open_error(const model::Files& files) {
-  return error_of(model::open_package(files));
-}
-
 Pack without(Pack pack, const std::string& file) {
   REQUIRE(pack.files.erase(file) == 1);
   return pack;
@@ -21,15 +17,6 @@ model::Files one_source(const std::string& name, std::string_view bytes) {
   model::Files files;
   files.entries.push_back({name, "", in_memory(bytes, name)});
   return files;
-}
-
-std::string gguf_of(const std::string& architecture, const std::string& decision = "",
-                    const std::string& tensor = "x") {
-  GgufWriter writer;
-  writer.add_string("general.architecture", architecture);
-  if (!decision.empty()) writer.add_string(architecture + ".decision.type", decision);
-  writer.add_f32_tensor(tensor, {2}, {1, 2});
-  return writer.bytes();
 }
 
 void copy_to(const std::string& file, const std::string& directory) {
@@ -52,10 +39,10 @@ TEST_CASE("a release by its directory or any file in it") {
   CHECK(plain.has_vision);
   CHECK(plain.conventions.norms_zero_centred);
   CHECK(plain.conventions.a_log_raw);
-  CHECK_FALSE(plain.conventions.head_scales_final);
-  CHECK(file_names(plain) == std::vector<std::string>{"config.json", "joint_head_config.json", "tokenizer.json",
-                                                      "processor_config.json", "model.safetensors",
-                                                      "joint_head.safetensors"});
+  CHECK(plain.head.release_names);
+  CHECK(file_names(plain) == std::vector<std::string>{"config.json", "tokenizer.json", "processor_config.json",
+                                                      "joint_head_config.json", "joint_head.safetensors",
+                                                      "model.safetensors"});
   for (const char* path : {"models/tiny-flash/", "models/tiny-flash/config.json", "models/tiny-flash/model.safetensors",
                            "models/tiny-flash/joint_head.safetensors", "models/tiny-flash/tokenizer.json"}) {
     INFO(path);
@@ -179,7 +166,7 @@ TEST_CASE("paths that lead nowhere") {
   std::filesystem::create_directory(directory + "/blobs");
   std::filesystem::create_directory(directory + "/manifests");
   const base::ErrorDetail store = open_error(at_path(directory));
-  CHECK(store.code == Code::unsupported);
+  CHECK(store.code == Code::invalid_argument);
   CHECK(mentions(store, "Ollama"));
   model::Files twice = one_source("config.json", "{}");
   twice.entries.push_back(twice.entries.front());
@@ -206,11 +193,49 @@ TEST_CASE("Clef-Omni and quantized releases are refused with advice") {
   CHECK(mentions(omni, "Clef-Omni"));
   Pack quantized = tiny_flash();
   quantized.replace("config.json", "\"text_config\": {",
-                    "\"quantization_config\": {\"quant_method\": \"fp8\"}, \"text_config\": {");
-  const base::ErrorDetail fp8 = open_error(quantized.sources());
-  CHECK(fp8.code == Code::unsupported);
-  CHECK(mentions(fp8, "'fp8'"));
-  CHECK(mentions(fp8, "GGUF"));
+                    "\"quantization_config\": {\"quant_method\": \"quark\"}, \"text_config\": {");
+  const base::ErrorDetail quark = open_error(quantized.sources());
+  CHECK(quark.code == Code::unsupported);
+  CHECK(mentions(quark, "'quark'"));
+  CHECK(mentions(quark, "GGUF"));
+}
+
+TEST_CASE("quantized releases are named and their matrices joined") {
+  const struct {
+    const char *folder, *kind, *prefix, *type;
+    bool centred;
+  } cases[] = {{"awq", "AWQ", "model.language_model.", "AWQ 4-bit g128", true},
+               {"compressed-tensors-w4a16", "compressed-tensors", "model.language_model.", "INT4 per row", true},
+               {"mlx-4bit", "MLX (affine)", "language_model.model.", "MLX 4-bit g64", false}};
+  for (const auto& c : cases) {
+    INFO(c.folder);
+    const std::string set = "hf-quant/" + std::string(c.folder);
+    const std::string path = std::filesystem::exists(data_path(set)) ? data_path(set) : golden_path(set);
+    if (path.empty()) continue;  // in the further reference sets
+    const model::Package package = must(model::open_package(at_path(path)));
+    CHECK(package.kind == model::Kind::release);
+    CHECK(package.kind_name == c.kind);
+    CHECK(package.name_prefix == c.prefix);
+    CHECK(package.has_vision);
+    CHECK(package.conventions.norms_zero_centred == c.centred);
+    CHECK(package.conventions.a_log_raw);
+    CHECK_FALSE(package.conventions.value_heads_tiled);
+    CHECK(package.find(c.prefix + std::string("layers.3.mlp.down_proj.weight"))->type_name == c.type);
+    CHECK(model::describe(package, nullptr, false).find("\"" + std::string(c.type) + "\"") != std::string::npos);
+    const Resolved resolved(package);
+    CHECK(resolved.result.ok());
+  }
+}
+
+TEST_CASE("a partner of a quantized matrix that is missing is named") {
+  Pack pack = Pack::of_directory(data_path("hf-quant/awq"));
+  edit_tensors(pack.files.at("model.safetensors"),
+               [](RawTensor& t) { return t.name != "model.language_model.layers.0.mlp.up_proj.scales"; });
+  const base::ErrorDetail error = open_error(pack.sources());
+  CHECK(error.code == Code::missing_part);
+  CHECK(error.file == "model.safetensors");
+  CHECK(error.tensor == "model.language_model.layers.0.mlp.up_proj.qweight");
+  CHECK(mentions(error, "up_proj.scales"));
 }
 
 TEST_CASE("GGUF files, whole and split") {
@@ -222,8 +247,7 @@ TEST_CASE("GGUF files, whole and split") {
   CHECK_FALSE(whole.conventions.norms_zero_centred);
   CHECK_FALSE(whole.conventions.a_log_raw);
   CHECK(whole.conventions.value_heads_tiled);
-  CHECK(whole.conventions.head_scales_final);
-  CHECK(whole.conventions.head_projections_split);
+  CHECK_FALSE(whole.head.release_names);
   for (const char* number : {"1", "2", "3"}) {
     const model::Package parts =
         must(model::open_package(at_path(data_path("gguf/mini-bf16-0000" + std::string(number) + "-of-00003.gguf"))));
@@ -293,9 +317,11 @@ TEST_CASE("GGUF files of something else") {
   check(gguf_of("clip"), Code::not_clef, "projector");
   check(gguf_of("llama"), Code::not_clef, "'llama'");
   check(gguf_of("qwen35moe"), Code::not_clef, "'qwen35moe'");
-  check(gguf_of("qwen35"), Code::missing_part, "no decision head");
-  check(gguf_of("qwen35", "clef"), Code::unsupported, "Ollama");
-  check(gguf_of("qwen35", "", "clef.hidden_norm.weight"), Code::unsupported, "Ollama");
+  const base::ErrorDetail headless = answer(gguf_of("qwen35"));
+  CHECK(headless.code == Code::missing_part);
+  CHECK(mentions(headless, "no decision head"));
+  check(gguf_of("qwen35", "clef"), Code::bad_file, "no tensors 'clef.*'");
+  check(gguf_of("qwen35", "", "clef.hidden_norm.weight"), Code::bad_file, "no key 'qwen35.decision.type'");
   check(gguf_of("qwen35", "openjev"), Code::not_clef, "'openjev'");
   check(gguf_of("clef", "kev"), Code::not_clef, "'kev'");
   check(gguf_of("clef"), Code::bad_file, "clef.decision.type");
@@ -337,22 +363,78 @@ TEST_CASE("a file cut anywhere is refused") {
   }
 }
 
-TEST_CASE("further files with and without a head") {
+TEST_CASE("the places of a decision head") {
+  const model::Package ollama = must(model::open_package(at_path(data_path("gguf/mini-ollama-bf16.gguf"))));
+  CHECK(ollama.kind_name == "GGUF (qwen35) with the head as Ollama stores it");
+  CHECK(ollama.head.prefix == "clef.");
+  CHECK(ollama.config.head.width == 32);
+  CHECK(ollama.config.head.feedforward == 64);
+  CHECK(ollama.config.head.routing_layers == 1);
+  CHECK(Resolved(ollama).result.ok());
+
+  const std::string headless = data_path("gguf/mini-headless/mini-headless-f16.gguf");
+  const base::ErrorDetail alone = open_error(at_path(headless));
+  CHECK(alone.code == Code::missing_part);
+  CHECK(alone.file == "joint_head_config.json");
+  CHECK(mentions(alone, "no decision head"));
+  CHECK(mentions(alone, "--head"));
+  const std::string head = data_path("gguf/mini-headless/head");
+  for (const std::string& path : {head, head + "/joint_head.safetensors"}) {
+    INFO(path);
+    model::Files files = at_path(headless);
+    files.entries.push_back({"head", path, nullptr});
+    const model::Package package = must(model::open_package(files));
+    CHECK(package.kind_name == "GGUF (qwen35) with a head of its own files");
+    CHECK(Resolved(package).result.ok());
+  }
+  // Beside the file, or in memory under the release's names.
+  const std::string together = temporary_directory();
+  std::filesystem::copy(headless, together + "/model.gguf");
+  for (const char* name : {"joint_head.safetensors", "joint_head_config.json"})
+    std::filesystem::copy(head + "/" + name, together + "/" + name);
+  CHECK(must(model::open_package(at_path(together + "/model.gguf"))).head.file == "joint_head.safetensors");
+  CHECK(must(model::open_package(at_path(together))).head.file == "joint_head.safetensors");
+  model::Files in_memory_head = at_path(headless);
+  for (const char* name : {"joint_head.safetensors", "joint_head_config.json"})
+    in_memory_head.entries.push_back({name, "", in_memory(read_file(head + "/" + name), name)});
+  CHECK(model::open_package(in_memory_head).ok());
+
+  // A head from elsewhere comes before the model's own.
+  model::Files replaced = at_path(data_path("gguf/mini-f32.gguf"));
+  replaced.entries.push_back({"head", head, nullptr});
+  const model::Package package = must(model::open_package(replaced));
+  CHECK(package.head.release_names);
+  CHECK(Resolved(package).result.ok());
+
+  const auto with_head = [&](const std::string& model, const std::string& path) {
+    model::Files files = at_path(model);
+    files.entries.push_back({"head", path, nullptr});
+    return open_error(files);
+  };
+  CHECK(with_head(headless, together + "/nowhere").code == Code::not_found);
+  const base::ErrorDetail incomplete = with_head(headless, data_path("gguf/mini-headless"));
+  CHECK(incomplete.code == Code::missing_part);
+  CHECK(incomplete.file == "joint_head_config.json");
+  const base::ErrorDetail other = with_head(headless, data_path("models/tiny-flash"));
+  CHECK(other.code == Code::bad_file);
+  CHECK(mentions(other, "belongs to another model"));
+  CHECK(with_head(data_path("models/tiny-clef"), head).code == Code::bad_file);
+
+  model::Files no_projector = at_path(data_path("gguf/mini-f32.gguf"));
+  no_projector.entries.push_back({"mmproj", data_path("gguf/mini-q8_0.gguf"), nullptr});
+  const base::ErrorDetail projector = open_error(no_projector);
+  CHECK(projector.code == Code::invalid_argument);
+  CHECK(mentions(projector, "'clip'"));
+}
+
+TEST_CASE("further files") {
   const std::string root = golden_path("gguf");
   if (root.empty()) {
     WARN("skipped: CLEF_GOLDEN_DIR is empty");
     return;
   }
-  CHECK(open_error(at_path(root + "/mini-ollama-bf16.gguf")).code == Code::unsupported);
-  CHECK(open_error(at_path(root + "/mini-headless/mini-headless-f16.gguf")).code == Code::missing_part);
   CHECK(open_error(at_path(root + "/mmproj-mini-f16.gguf")).code == Code::not_clef);
-  for (const char* folder : {"awq", "compressed-tensors-w4a16", "fp8-block", "mlx-4bit"}) {
-    INFO(folder);
-    CHECK(open_error(at_path(golden_path("hf-quant") + "/" + folder)).code == Code::unsupported);
-  }
-  for (const char* name : {"wide-q4_k_m.gguf", "narrow-mixed.gguf"}) {
-    const model::Package package = must(model::open_package(at_path(root + "/" + name)));
-    const Resolved resolved(package);
-    if (!resolved.result.ok()) CHECK(error_of(resolved.result).code == Code::unsupported);
-  }
+  model::Files files = at_path(root + "/mini-f32.gguf");
+  files.entries.push_back({"mmproj", root + "/mmproj-mini-f16.gguf", nullptr});
+  CHECK(must(model::open_package(files)).has_vision);
 }

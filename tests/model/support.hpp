@@ -51,6 +51,20 @@ inline bool mentions(const base::ErrorDetail& error, std::string_view text) {
   return error.message.find(text) != std::string::npos;
 }
 
+inline base::ErrorDetail open_error(const model::Files& files) {
+  return error_of(model::open_package(files));
+}
+
+// A file that holds little more than an architecture.
+inline std::string gguf_of(const std::string& architecture, const std::string& decision = "",
+                           const std::string& tensor = "x") {
+  GgufWriter writer;
+  writer.add_string("general.architecture", architecture);
+  if (!decision.empty()) writer.add_string(architecture + ".decision.type", decision);
+  writer.add_f32_tensor(tensor, {2}, {1, 2});
+  return writer.bytes();
+}
+
 // A model's files by name.
 struct Pack {
   std::map<std::string, std::string> files;

@@ -93,7 +93,7 @@ TEST_CASE("names of the rules") {
   CHECK(text::pre_tokenizer_name(PreTokenizer::automatic) == "auto");
   const auto unknown = text::parse_pre_tokenizer("gpt2");
   REQUIRE_FALSE(unknown.ok());
-  CHECK(unknown.status().code() == Code::invalid_argument);
+  CHECK(unknown.status().code() == Code::invalid_value);
   CHECK_THAT(unknown.status().detail().message, Contains("gpt2"));
 }
 

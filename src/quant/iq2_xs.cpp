@@ -1,0 +1,32 @@
+// IQ2_XS: 256 values: d (f16), for each eight values a u16 with an index into the book (9 bits) and seven signs, a scale s
+// of 4 bits for each 16 values; x = d * (0.5 + s) * 0.25 * entry.
+#include "quant/blocks.hpp"
+#include "quant/half.hpp"
+#include "quant/iq_grids.hpp"
+#include "quant/load.hpp"
+#include "quant/registry.hpp"
+
+namespace clef::quant {
+namespace {
+
+constexpr size_t kBytes = 74;
+
+void decode_block(const std::byte* src, float* dst) noexcept {
+  const float d = widen_f16(load<uint16_t>(src));
+  for (size_t group = 0; group < 16; ++group) {
+    const int code = (load<uint8_t>(src + 66 + group / 2) >> (4 * (group % 2))) & 15;
+    const float scale = d * (0.5f + static_cast<float>(code)) * 0.25f;
+    for (size_t i = 2 * group; i < 2 * group + 2; ++i, dst += 8) {
+      const unsigned both = load<uint16_t>(src + 2 + 2 * i);
+      decode_iq2_entry(kIq2XsGrid[both & 511], even_signs(both >> 9), scale, dst);
+    }
+  }
+}
+
+}  // namespace
+
+constinit const Format kIq2Xs = {
+    Type::iq2_xs, "IQ2_XS", 17, nullptr, kSuperBlock, kBytes, decode_blocks<kSuperBlock, kBytes, decode_block>,
+    nullptr};
+
+}  // namespace clef::quant

@@ -1,0 +1,51 @@
+// Q4_K: 256 values in 8 groups: d and dmin (f16), scale s and minimum m of each group (6 bits, k_scales.hpp), codes q of 4
+// bits; x = d * s * q - dmin * m.
+#include "quant/bits.hpp"
+#include "quant/blocks.hpp"
+#include "quant/fit_super.hpp"
+#include "quant/half.hpp"
+#include "quant/k_scales.hpp"
+#include "quant/registry.hpp"
+
+namespace clef::quant {
+namespace {
+
+constexpr size_t kBytes = 144;
+constexpr size_t kGroup = 32;
+constexpr size_t kGroups = kSuperBlock / kGroup;
+
+void decode_block(const std::byte* src, float* dst) noexcept {
+  const float scale = widen_f16(load<uint16_t>(src));
+  const float minimum = widen_f16(load<uint16_t>(src + 2));
+  uint8_t scales[kGroups];
+  uint8_t minima[kGroups];
+  unpack_k_scales(src + 4, scales, minima);
+  uint8_t codes[kSuperBlock];
+  for (size_t i = 0; i < kSuperBlock; i += 64) unpack_nibbles<32>(src + 16 + i / 2, codes + i);
+  for (size_t group = 0; group < kGroups; ++group) {
+    scale_codes_above<kGroup>(codes + kGroup * group, scale * static_cast<float>(scales[group]),
+                              minimum * static_cast<float>(minima[group]), dst + kGroup * group);
+  }
+}
+
+void encode_block(const Source<kSuperBlock>& source, std::byte* dst) noexcept {
+  RangeSuper<kGroup> block;
+  fit_super<kGroup, 15, 63>(source, block);
+  store(dst, block.d);
+  store(dst + 2, block.d_minimum);
+  pack_k_scales(block.scales, block.minima, dst + 4);
+  for (size_t i = 0; i < kSuperBlock; i += 64) pack_nibbles<32>(block.codes + i, dst + 16 + i / 2);
+}
+
+}  // namespace
+
+constinit const Format kQ4_K = {Type::q4_k,
+                                "Q4_K",
+                                12,
+                                nullptr,
+                                kSuperBlock,
+                                kBytes,
+                                decode_blocks<kSuperBlock, kBytes, decode_block>,
+                                encode_blocks<kSuperBlock, kBytes, encode_block>};
+
+}  // namespace clef::quant
