@@ -136,8 +136,12 @@ std::optional<clef::Source> open_source(const clef::Runtime& runtime, const Mode
     complain(source.error());
     return std::nullopt;
   }
-  std::string hint;
-  const std::string model = resolve_model(arguments.model, hint);
+  std::string missing;
+  const std::string model = resolve_model(arguments.model, missing);
+  if (!missing.empty()) {
+    complain(missing);
+    return std::nullopt;
+  }
   for (const auto& [name, path] :
        {std::pair("", &model), std::pair("head", &arguments.head), std::pair("mmproj", &arguments.mmproj)}) {
     if (path->empty() && path != &model) continue;
@@ -146,7 +150,6 @@ std::optional<clef::Source> open_source(const clef::Runtime& runtime, const Mode
       return std::nullopt;
     }
   }
-  if (!hint.empty()) complain(hint);
   return std::move(*source);
 }
 

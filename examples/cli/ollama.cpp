@@ -52,7 +52,7 @@ std::vector<std::string> parts_of(std::string_view model) {
 
 }  // namespace
 
-std::string resolve_model(const std::string& model, std::string& hint) {
+std::string resolve_model(const std::string& model, std::string& missing) {
   std::error_code ignored;
   if (model.empty() || fs::exists(native(model), ignored)) return model;
   const std::vector<std::string> parts = parts_of(model);
@@ -64,7 +64,9 @@ std::string resolve_model(const std::string& model, std::string& hint) {
     const std::u8string path = manifest.u8string();
     return std::string(path.begin(), path.end());
   }
-  hint = "Ollama's store on this machine has no model of that name either; 'ollama pull " + model + "' fetches it";
+  missing = model +
+            ": there is no such file or directory, and Ollama's store on this machine has no model of that name; " +
+            "'ollama pull " + model + "' fetches it";
   return model;
 }
 

@@ -5,8 +5,8 @@
 namespace cli {
 
 // The manifest of NAME[:TAG], NAMESPACE/NAME[:TAG] or HOST/NAMESPACE/NAME[:TAG] in the store, which lies where
-// OLLAMA_MODELS says or in the home directory. `model` itself when it is a path that exists or no such name; when the
-// store is there but does not have it, `hint` says so.
-std::string resolve_model(const std::string& model, std::string& hint);
+// OLLAMA_MODELS says or in the home directory. `model` itself when it is a path that exists or no such name.
+// `missing` becomes a message when there is a store, but neither it nor the file system has such a model.
+std::string resolve_model(const std::string& model, std::string& missing);
 
 }  // namespace cli

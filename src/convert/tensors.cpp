@@ -53,7 +53,7 @@ class Backbone {
         finder_(package),
         out_(out),
         release_(package.kind == model::Kind::release),
-        where_(backbone_file(package)) {
+        where_(package.backbone_file()) {
     const int64_t per_key = config_.value_heads / config_.key_heads;
     if (!package.conventions.value_heads_tiled && per_key > 1) heads_ = {0, 1, config_.key_heads, per_key};
   }
@@ -77,12 +77,6 @@ class Backbone {
   }
 
  private:
-  static std::string backbone_file(const model::Package& package) {
-    if (package.kind == model::Kind::gguf) return package.files.front().name;
-    for (const model::FileEntry& file : package.files)
-      if (file.name.starts_with("model.safetensors")) return file.name;
-    return "model.safetensors";
-  }
   std::string pick(const Name& name) const { return release_ ? name.release : name.gguf; }
   HeadOrder heads(int64_t begin, int64_t block) const {
     HeadOrder order = heads_;

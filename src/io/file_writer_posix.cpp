@@ -10,56 +10,12 @@
 
 #include <algorithm>
 
+#include "io/posix.hpp"
 #include "io/range.hpp"
 #include "io/source.hpp"
 
 namespace clef::io {
 namespace {
-
-static_assert(sizeof(off_t) == 8, "build with _FILE_OFFSET_BITS=64");
-
-std::string error_text(int error) {
-  switch (error) {
-    case ENOENT:
-      return "no such file or directory";
-    case ENOTDIR:
-      return "a part of the path is not a directory";
-    case EACCES:
-    case EPERM:
-      return "permission denied";
-    case EROFS:
-      return "the file system is read-only";
-    case ENOSPC:
-      return "no space left on the device";
-    case EDQUOT:
-      return "the disk quota is used up";
-    case EFBIG:
-      return "larger files are not allowed here";
-    case EISDIR:
-      return "it is a directory";
-    case EEXIST:
-      return "it exists already";
-    case ELOOP:
-      return "it is a symbolic link";
-    case EMFILE:
-    case ENFILE:
-      return "too many open files";
-    case ENAMETOOLONG:
-      return "the name is too long";
-    case ETXTBSY:
-      return "it is in use";
-    case EIO:
-      return "input/output error";
-    default:
-      return "system error " + std::to_string(error);
-  }
-}
-
-base::Status system_error(std::string_view name, std::string_view action, int error, int64_t offset = -1) {
-  const bool missing = error == ENOENT || error == ENOTDIR;
-  return file_error(missing ? base::Code::not_found : base::Code::io, name,
-                    std::string(action) + ": " + error_text(error), offset);
-}
 
 constexpr size_t kLargestStep = size_t{1} << 30;  // some systems refuse 2 GiB and more
 
@@ -74,7 +30,7 @@ class PosixWriter final : public FileWriter {
 
   base::Result<uint64_t> size() const override {
     struct stat info = {};
-    if (fstat(fd_, &info) != 0) return system_error(name_, "cannot look at the file", errno);
+    if (fstat(fd_, &info) != 0) return posix_error(name_, "cannot look at the file", errno);
     return static_cast<uint64_t>(info.st_size);
   }
 
@@ -83,7 +39,7 @@ class PosixWriter final : public FileWriter {
       const ssize_t got = pread(fd_, out.data(), std::min(out.size(), kLargestStep), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
       const auto place = static_cast<int64_t>(offset);
-      if (got < 0) return system_error(name_, "cannot read at offset " + std::to_string(offset), errno, place);
+      if (got < 0) return posix_error(name_, "cannot read at offset " + std::to_string(offset), errno, place);
       if (got == 0) return file_error(base::Code::io, name_, "ends at offset " + std::to_string(offset), place);
       out = out.subspan(static_cast<size_t>(got));
       offset += static_cast<uint64_t>(got);
@@ -96,8 +52,8 @@ class PosixWriter final : public FileWriter {
       const ssize_t put = pwrite(fd_, bytes.data(), std::min(bytes.size(), kLargestStep), static_cast<off_t>(offset));
       if (put < 0 && errno == EINTR) continue;
       if (put <= 0)
-        return system_error(name_, "cannot write at offset " + std::to_string(offset), put < 0 ? errno : EIO,
-                            static_cast<int64_t>(offset));
+        return posix_error(name_, "cannot write at offset " + std::to_string(offset), put < 0 ? errno : EIO,
+                           static_cast<int64_t>(offset));
       bytes = bytes.subspan(static_cast<size_t>(put));
       offset += static_cast<uint64_t>(put);
     }
@@ -109,7 +65,7 @@ class PosixWriter final : public FileWriter {
     do {
       result = ftruncate(fd_, static_cast<off_t>(size));
     } while (result != 0 && errno == EINTR);
-    return result == 0 ? base::Status() : system_error(name_, "cannot change the size", errno);
+    return result == 0 ? base::Status() : posix_error(name_, "cannot change the size", errno);
   }
 
   base::Status flush() override {
@@ -119,7 +75,7 @@ class PosixWriter final : public FileWriter {
     } while (result != 0 && errno == EINTR);
     // Some file systems cannot; their data are as safe as they will be.
     if (result == 0 || errno == EINVAL || errno == ENOSYS) return {};
-    return system_error(name_, "cannot write to the disk", errno);
+    return posix_error(name_, "cannot write to the disk", errno);
   }
 
  private:
@@ -140,10 +96,10 @@ base::Result<std::unique_ptr<FileWriter>> open_writer(std::string_view path, Exi
   do {
     fd = open(terminated.c_str(), flags, 0666);
   } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return system_error(name, "cannot be written", errno);
+  if (fd < 0) return posix_error(name, "cannot be written", errno);
   auto writer = std::make_unique<PosixWriter>(name, fd);
   struct stat info = {};
-  if (fstat(fd, &info) != 0) return system_error(name, "cannot look at the file", errno);
+  if (fstat(fd, &info) != 0) return posix_error(name, "cannot look at the file", errno);
   if (!S_ISREG(info.st_mode)) return file_error(base::Code::io, name, "is not a regular file");
   // Where locks do not exist, writing goes on without.
   if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -156,7 +112,7 @@ base::Status replace_file(std::string_view from, std::string_view to) {
   CLEF_RETURN_IF_ERROR(check_path(from));
   CLEF_RETURN_IF_ERROR(check_path(to));
   if (rename(std::string(from).c_str(), std::string(to).c_str()) != 0)
-    return system_error(display_name(to), "cannot be put in place of " + display_name(from), errno);
+    return posix_error(display_name(to), "cannot be put in place of " + display_name(from), errno);
   // The name, too, should survive the system; not every file system can promise it.
   const int directory = open(parent_path(to).c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
   if (directory >= 0) {
@@ -169,7 +125,7 @@ base::Status replace_file(std::string_view from, std::string_view to) {
 base::Status remove_file(std::string_view path) {
   CLEF_RETURN_IF_ERROR(check_path(path));
   if (unlink(std::string(path).c_str()) == 0 || errno == ENOENT) return {};
-  return system_error(display_name(path), "cannot be deleted", errno);
+  return posix_error(display_name(path), "cannot be deleted", errno);
 }
 
 bool same_file(std::string_view a, std::string_view b) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "io/posix.hpp"
 #include "io/range.hpp"
 #include "io/source.hpp"
 
@@ -27,11 +28,25 @@ std::string error_text(int error) {
     case EACCES:
     case EPERM:
       return "permission denied";
+    case EROFS:
+      return "the file system is read-only";
+    case ENOSPC:
+      return "no space left on the device";
+    case EDQUOT:
+      return "the disk quota is used up";
+    case EFBIG:
+      return "larger files are not allowed here";
+    case EISDIR:
+      return "it is a directory";
+    case EEXIST:
+      return "it exists already";
+    case ETXTBSY:
+      return "it is in use";
     case EMFILE:
     case ENFILE:
       return "too many open files";
     case ELOOP:
-      return "too many symbolic links";
+      return "it is a symbolic link, or there are too many symbolic links";
     case ENAMETOOLONG:
       return "the name is too long";
     case ENOMEM:
@@ -45,11 +60,15 @@ std::string error_text(int error) {
   }
 }
 
-base::Status system_error(std::string_view name, std::string_view action, int error, int64_t offset = -1) {
+}  // namespace
+
+base::Status posix_error(std::string_view name, std::string_view action, int error, int64_t offset) {
   const bool missing = error == ENOENT || error == ENOTDIR;
   return file_error(missing ? base::Code::not_found : base::Code::io, name,
                     std::string(action) + ": " + error_text(error), offset);
 }
+
+namespace {
 
 base::Status check_regular(const struct stat& info, std::string_view name) {
   if (S_ISREG(info.st_mode)) return {};
@@ -100,7 +119,7 @@ class FileSource final : public ByteSource {
       const int error = got < 0 ? errno : 0;
       const auto place = static_cast<int64_t>(offset);
       if (error == EINTR) continue;
-      if (error != 0) return system_error(name_, "cannot read at offset " + std::to_string(offset), error, place);
+      if (error != 0) return posix_error(name_, "cannot read at offset " + std::to_string(offset), error, place);
       if (got == 0)
         return file_error(base::Code::io, name_,
                           "ends at offset " + std::to_string(offset) + "; it was cut while it was in use", place);
@@ -154,15 +173,15 @@ base::Result<SourcePtr> open_path(std::string_view path) {
   std::string name = display_name(path);
   struct stat info = {};
   // Asked before opening: opening a device may have effects, and opening a pipe may wait for ever.
-  if (stat(terminated.c_str(), &info) != 0) return system_error(name, "cannot open", errno);
+  if (stat(terminated.c_str(), &info) != 0) return posix_error(name, "cannot open", errno);
   CLEF_RETURN_IF_ERROR(check_regular(info, name));
   int fd = -1;
   do {
     fd = open(terminated.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return system_error(name, "cannot open", errno);
+  if (fd < 0) return posix_error(name, "cannot open", errno);
   Descriptor descriptor(fd);
-  if (fstat(fd, &info) != 0) return system_error(name, "cannot look at the file", errno);
+  if (fstat(fd, &info) != 0) return posix_error(name, "cannot look at the file", errno);
   CLEF_RETURN_IF_ERROR(check_regular(info, name));
   return make_source(std::move(name), std::move(descriptor), 0, static_cast<uint64_t>(info.st_size));
 }
@@ -176,7 +195,7 @@ base::Result<SourcePtr> open_fd(int fd, uint64_t offset, uint64_t length, std::s
   const auto size = static_cast<uint64_t>(info.st_size);
   CLEF_RETURN_IF_ERROR(check_part(shown, size, offset, length));
   Descriptor descriptor(fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (descriptor.fd < 0) return system_error(shown, "cannot duplicate the descriptor", errno);
+  if (descriptor.fd < 0) return posix_error(shown, "cannot duplicate the descriptor", errno);
   return make_source(std::move(shown), std::move(descriptor), offset, length == 0 ? size - offset : length);
 }
 
@@ -197,13 +216,13 @@ base::Result<std::vector<std::string>> list_directory(std::string_view path) {
   CLEF_RETURN_IF_ERROR(check_path(path));
   const std::string shown = display_name(path);
   std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(std::string(path).c_str()), [](DIR* d) { return closedir(d); });
-  if (directory == nullptr) return system_error(shown, "cannot open the folder", errno);
+  if (directory == nullptr) return posix_error(shown, "cannot open the folder", errno);
   std::vector<std::string> names;
   while (true) {
     errno = 0;  // the only way to tell the end from an error
     const dirent* entry = readdir(directory.get());
     if (entry == nullptr) {
-      if (errno != 0) return system_error(shown, "cannot list the folder", errno);
+      if (errno != 0) return posix_error(shown, "cannot list the folder", errno);
       break;
     }
     const std::string_view name = entry->d_name;

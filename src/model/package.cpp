@@ -67,6 +67,13 @@ const container::TensorView* Package::find(std::string_view name_in_file) const 
   return place != tensors.end() && place->name == name_in_file ? &*place : nullptr;
 }
 
+std::string Package::backbone_file() const {
+  if (kind == Kind::gguf) return files.front().name;
+  for (const FileEntry& file : files)
+    if (file.name.starts_with("model.safetensors")) return file.name;
+  return "model.safetensors";
+}
+
 Status finish_tensors(Package& package) {
   std::sort(package.tensors.begin(), package.tensors.end(),
             [](const container::TensorView& a, const container::TensorView& b) { return a.name < b.name; });

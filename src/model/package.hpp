@@ -66,6 +66,8 @@ struct Package {
   io::SourcePtr tokenizer_json;                 // kind release
 
   const container::TensorView* find(std::string_view name) const noexcept;
+  // The file that ought to hold the backbone's tensors, for messages about missing ones.
+  std::string backbone_file() const;
 };
 
 // Whether a tensor of a release belongs to the vision tower.

@@ -24,14 +24,7 @@ class Backbone {
         reader_(reader),
         out_(out),
         release_(package.kind == Kind::release),
-        where_(backbone_file(package)) {}
-
-  static std::string backbone_file(const Package& package) {
-    if (package.kind == Kind::gguf) return package.files.front().name;
-    for (const FileEntry& file : package.files)
-      if (file.name.starts_with("model.safetensors")) return file.name;
-    return "model.safetensors";
-  }
+        where_(package.backbone_file()) {}
 
   Status run() {
     CLEF_RETURN_IF_ERROR(

@@ -32,7 +32,11 @@ pid_t start(const std::vector<std::string>& arguments, const std::string& in, co
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   char locale[] = "LC_ALL=C.UTF-8";
-  char* environment[] = {locale, nullptr};
+  // The one variable that tests set.
+  std::string store = "OLLAMA_MODELS=";
+  const char* const folder = getenv("OLLAMA_MODELS");
+  if (folder != nullptr) store += folder;
+  char* environment[] = {locale, folder != nullptr ? store.data() : nullptr, nullptr};
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("cannot fork");
   if (child == 0) {
