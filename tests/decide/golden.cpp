@@ -126,6 +126,41 @@ TEST_CASE("a GGUF file without a head, and the head's files") {
             test::data_path("gguf/mini-headless/head"));
 }
 
+TEST_CASE("the place of the head changes no bit") {
+  base::Memory memory{base::Allocator{}};
+  const auto executor = base::make_pool_executor(2);
+  const auto session = [&](const std::string& path, const std::string& head = {}) {
+    return std::make_unique<decide::Session>(test::load(path, memory, head), *executor, base::detect_isa(), memory);
+  };
+  const std::string tiny = test::data_path("models/tiny-flash"), gguf = test::data_path("gguf/tiny-flash-bf16.gguf");
+  const struct {
+    const char* file;  // whose requests are asked
+    std::unique_ptr<decide::Session> a, b;
+  } pairs[] = {
+      // Inside, as arch clef and as Ollama stores it.
+      {"mini-f32.gguf", session(test::data_path("gguf/mini-bf16-00001-of-00003.gguf")),
+       session(test::data_path("gguf/mini-ollama-bf16.gguf"))},
+      // Inside, and the same head from its own files.
+      {"tiny-flash-bf16.gguf", session(gguf), session(gguf, tiny)},
+      {"tiny-flash-bf16.gguf", session(tiny), session(tiny, tiny)},
+  };
+  for (const auto& pair : pairs) {
+    size_t count = 0;
+    for (const test::Recorded& recorded : test::read_decisions(test::data_path("gguf/decisions.jsonl"))) {
+      if (recorded.file != pair.file) continue;
+      INFO(recorded.name);
+      const auto x = pair.a->decide(recorded.request.schema, recorded.request.state, recorded.options);
+      const auto y = pair.b->decide(recorded.request.schema, recorded.request.state, recorded.options);
+      REQUIRE(x.ok());
+      REQUIRE(y.ok());
+      for (size_t q = 0; q < x.value().answers.size(); ++q)
+        REQUIRE(x.value().answers[q].logits == y.value().answers[q].logits);
+      ++count;
+    }
+    REQUIRE(count == 8);
+  }
+}
+
 TEST_CASE("GGUF files of every block type") {
   const std::string further = test::golden_path("gguf");
   if (further.empty()) {
