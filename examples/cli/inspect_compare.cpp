@@ -76,8 +76,14 @@ void print_summary(const Json& result, std::size_t differing) {
           " in b\n");
 }
 
-void print_tensors(std::vector<Json> tensors, bool all) {
-  std::stable_sort(tensors.begin(), tensors.end(), worse);
+void print_tensors(const std::vector<Json>& unsorted, bool all) {
+  // By place where nothing tells two apart. (std::stable_sort warns with clang and this standard library.)
+  std::vector<const Json*> order;
+  for (const Json& tensor : unsorted) order.push_back(&tensor);
+  std::sort(order.begin(), order.end(),
+            [](const Json* a, const Json* b) { return worse(*a, *b) || (!worse(*b, *a) && a < b); });
+  std::vector<Json> tensors;
+  for (const Json* tensor : order) tensors.push_back(*tensor);
   if (!all) {
     const auto first_equal = std::find_if(tensors.begin(), tensors.end(), is_equal);
     tensors.erase(

@@ -196,8 +196,9 @@ class Conversion {
       if (place == report_.types.end()) place = report_.types.insert(place, TypeTotal{tensor.format->name, 0, 0, 0});
       ++place->tensors, place->bytes += tensor.bytes, place->values += values;
     }
-    std::stable_sort(report_.types.begin(), report_.types.end(),
-                     [](const TypeTotal& a, const TypeTotal& b) { return a.bytes > b.bytes; });
+    std::sort(report_.types.begin(), report_.types.end(), [](const TypeTotal& a, const TypeTotal& b) {
+      return a.bytes != b.bytes ? a.bytes > b.bytes : a.type < b.type;
+    });
   }
 
   const model::Files& files_;
