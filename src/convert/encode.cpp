@@ -5,13 +5,14 @@
 #include <cmath>
 #include <cstring>
 
-#include "convert/message.hpp"
 #include "convert/rows.hpp"
+#include "model/message.hpp"
 
 namespace clef::convert {
 
 using base::Code;
 using base::Status;
+using model::tensor_error;
 
 namespace {
 

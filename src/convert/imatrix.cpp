@@ -5,12 +5,15 @@
 #include <cstring>
 
 #include "container/gguf.hpp"
-#include "convert/message.hpp"
+#include "model/message.hpp"
 
 namespace clef::convert {
 
 using base::Code;
 using base::Status;
+using model::file_error;
+using model::quoted;
+using model::tensor_error;
 
 namespace {
 

@@ -1,14 +1,14 @@
 #include "convert/mixture.hpp"
+#include "model/message.hpp"
 
 #include <algorithm>
 #include <cstring>
-
-#include "convert/message.hpp"
 
 namespace clef::convert {
 
 using base::Code;
 using base::Status;
+using model::quoted;
 using quant::Type;
 
 namespace {

@@ -7,17 +7,18 @@
 #include "convert/encode.hpp"
 #include "convert/gguf_writer.hpp"
 #include "convert/imatrix.hpp"
-#include "convert/message.hpp"
 #include "convert/metadata.hpp"
 #include "convert/verify.hpp"
 #include "io/file_writer.hpp"
 #include "io/source.hpp"
+#include "model/message.hpp"
 #include "model/weights.hpp"
 
 namespace clef::convert {
 
 using base::Code;
 using base::Status;
+using model::file_error;
 
 namespace {
 

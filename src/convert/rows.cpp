@@ -1,15 +1,16 @@
 #include "convert/rows.hpp"
+#include "model/message.hpp"
 
 #include <cmath>
 #include <cstring>
-
-#include "convert/message.hpp"
 
 namespace clef::convert {
 
 using base::Code;
 using base::Status;
 using container::TensorView;
+using model::quoted;
+using model::tensor_error;
 
 namespace {
 

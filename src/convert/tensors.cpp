@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "convert/message.hpp"
+#include "model/message.hpp"
 #include "model/names.hpp"
 
 namespace clef::convert {
@@ -14,6 +14,7 @@ using container::TensorView;
 using model::LayerKind;
 using model::Name;
 using Shapes = std::vector<std::vector<int64_t>>;
+using model::tensor_error;
 
 base::Result<const TensorView*> TensorFinder::find(const std::string& name, const std::string& where,
                                                    const Shapes& shapes) const {
@@ -55,7 +56,7 @@ class Backbone {
         release_(package.kind == model::Kind::release),
         where_(package.backbone_file()) {
     const int64_t per_key = config_.value_heads / config_.key_heads;
-    if (!package.conventions.value_heads_tiled && per_key > 1) heads_ = {0, 1, config_.key_heads, per_key};
+    if (!package.conventions.value_heads_tiled && per_key > 1) heads_ = {0, 1, {config_.key_heads, per_key}};
   }
 
   Status run() {
@@ -107,20 +108,9 @@ class Backbone {
 
   // Options are compared with its rows, so the file has it even where it equals the embeddings.
   Status output() {
-    for (const char* name : {"lm_head.weight", "language_model.lm_head.weight", "output.weight"}) {
-      const bool gguf_name = std::string_view(name) == "output.weight";
-      if (gguf_name == release_ || package_.find(name) == nullptr) continue;
-      CLEF_RETURN_IF_ERROR(matrix("", {name, name}, "", config_.vocabulary, config_.hidden));
-      return rename_output();
-    }
-    if (config_.tied_embeddings) {
-      CLEF_RETURN_IF_ERROR(matrix(package_.name_prefix, model::kEmbeddings, "", config_.vocabulary, config_.hidden));
-      return rename_output();
-    }
-    return tensor_error(Code::missing_part, where_, release_ ? "lm_head.weight" : "output.weight",
-                        "is missing; options are compared with its rows, and the embeddings are no stand-in for it");
-  }
-  Status rename_output() {
+    CLEF_ASSIGN_OR_RETURN(const TensorView* tensor, package_.language_head());
+    const std::string name = tensor ? tensor->name : package_.name_prefix + pick(model::kEmbeddings);
+    CLEF_RETURN_IF_ERROR(matrix("", {name.c_str(), name.c_str()}, "", config_.vocabulary, config_.hidden));
     out_.back().name = "output.weight";
     return {};
   }

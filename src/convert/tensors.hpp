@@ -7,6 +7,7 @@
 #include "base/status.hpp"
 #include "container/tensor_view.hpp"
 #include "model/package.hpp"
+#include "model/value_heads.hpp"
 #include "quant/format.hpp"
 
 namespace clef::convert {
@@ -16,19 +17,17 @@ enum class Architecture : uint8_t {
   qwen35,  // the backbone alone, for other programs
 };
 
-// The value heads of the delta net lie grouped by their key head in the release and tiled in GGUF files: head
-// k * per_key + j moves to j * key_heads + k.
+// Rows or columns that move from the grouped to the tiled order of value heads.
 struct HeadOrder {
   int64_t begin = 0;  // what stands before it stays
   int64_t block = 0;  // rows or columns of one head; 0: nothing moves
-  int64_t key_heads = 1, per_key = 1;
+  model::ValueHeads heads;
 
   bool moves() const noexcept { return block != 0; }
   // Where index `to` of the written tensor comes from.
   int64_t source(int64_t to) const noexcept {
     if (block == 0 || to < begin) return to;
-    const int64_t head = (to - begin) / block;
-    return begin + (head % key_heads * per_key + head / key_heads) * block + (to - begin) % block;
+    return begin + heads.grouped((to - begin) / block) * block + (to - begin) % block;
   }
 };
 

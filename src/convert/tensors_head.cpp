@@ -1,9 +1,10 @@
 // The decision head's tensors.
 #include <cmath>
 
-#include "convert/message.hpp"
 #include "convert/tensors.hpp"
+#include "model/message.hpp"
 #include "model/names.hpp"
+#include "model/weights.hpp"
 
 namespace clef::convert {
 
@@ -12,6 +13,7 @@ using base::Status;
 using container::TensorView;
 using model::Name;
 using Shapes = std::vector<std::vector<int64_t>>;
+using model::tensor_error;
 
 namespace {
 
@@ -117,7 +119,6 @@ class Head {
     tensor.head = true;
     tensor.values.resize(3);
     const char* const names[] = {model::kPriorScale, model::kJointScale, model::kResidualGate};
-    const float largest = std::log(100.0f);
     for (size_t i = 0; i < 3; ++i) {
       const std::string name = package_.head.prefix + names[i];
       CLEF_ASSIGN_OR_RETURN(const TensorView* source, finder_.find(name, package_.head.file, {{}, {1}}));
@@ -127,7 +128,7 @@ class Head {
       source->format->decode(bytes.data(), &value, 1);
       if (!std::isfinite(value))
         return tensor_error(Code::non_finite, source->source->name(), name, "is not finite; the file is damaged");
-      tensor.values[i] = i < 2 ? std::exp(std::min(value, largest)) : 1.0f / (1.0f + std::exp(-value));
+      tensor.values[i] = i < 2 ? model::final_logit_scale(value) : model::final_gate(value);
     }
     out_.push_back(std::move(tensor));
     return {};

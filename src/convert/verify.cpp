@@ -4,12 +4,14 @@
 #include <map>
 
 #include "container/gguf.hpp"
-#include "convert/message.hpp"
+#include "model/message.hpp"
 
 namespace clef::convert {
 
 using base::Code;
 using base::Status;
+using model::file_error;
+using model::tensor_error;
 using quant::Type;
 
 namespace {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <string>
 
-#include "convert/message.hpp"
 #include "convert/metadata.hpp"
 #include "io/source.hpp"
 #include "json/json.hpp"
+#include "model/message.hpp"
 #include "text/tokenizer.hpp"
 
 namespace clef::convert {
@@ -14,6 +14,7 @@ using base::Code;
 using base::Status;
 using container::Gguf;
 using json::Value;
+using model::file_error;
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "model/named_weights.hpp"
+#include "model/value_heads.hpp"
 
 namespace clef::model {
 
@@ -98,24 +99,22 @@ class HeadMap {
   HeadMap(const Package& a, const Package& b)
       : same_(a.conventions.value_heads_tiled == b.conventions.value_heads_tiled),
         from_tiled_(a.conventions.value_heads_tiled),
-        key_heads_(a.config.key_heads),
-        repeats_(a.config.value_heads / a.config.key_heads) {}
+        order_{a.config.key_heads, a.config.value_heads / a.config.key_heads} {}
 
   bool moves(const HeadBlocks& heads, HeadBlocks::Axis axis) const noexcept {
-    return heads.axis == axis && !same_ && repeats_ > 1 && key_heads_ > 1;
+    return heads.axis == axis && !same_ && order_.per_key > 1 && order_.key_heads > 1;
   }
   // Where a row or column of the first model is in the second.
   int64_t operator()(const HeadBlocks& heads, int64_t index) const noexcept {
     if (index < heads.first) return index;
     const int64_t head = (index - heads.first) / heads.block, inside = (index - heads.first) % heads.block;
-    const int64_t other =
-        from_tiled_ ? head % key_heads_ * repeats_ + head / key_heads_ : head % repeats_ * key_heads_ + head / repeats_;
+    const int64_t other = from_tiled_ ? order_.grouped(head) : order_.tiled(head);
     return heads.first + other * heads.block + inside;
   }
 
  private:
   bool same_, from_tiled_;
-  int64_t key_heads_, repeats_;
+  ValueHeads order_;
 };
 
 // Memory of one task at a time.

@@ -34,7 +34,7 @@ bool is_head(const Package& package, const container::TensorView& tensor) {
   const HeadForm& head = package.head;
   if (!head.prefix.empty()) return starts(head.prefix);
   if (!head.release_names) return std::any_of(std::begin(kHeadNames), std::end(kHeadNames), starts);
-  if (head.file.ends_with(".safetensors")) return tensor.source->name() == head.file;
+  if (head.own_file) return tensor.source->name() == head.file;
   return std::none_of(std::begin(kOtherNames), std::end(kOtherNames), starts);
 }
 
@@ -42,7 +42,7 @@ bool is_head(const Package& package, const container::TensorView& tensor) {
 std::string head_form(const HeadForm& head) {
   if (!head.prefix.empty()) return "inside (" + head.prefix + "*)";
   if (!head.release_names) return "inside (clef)";
-  return head.file.ends_with(".safetensors") ? "joint_head.safetensors" : "inside (one file per tensor)";
+  return head.own_file ? "joint_head.safetensors" : "inside (one file per tensor)";
 }
 
 void write_geometry(json::Writer& json, const Config& config) {

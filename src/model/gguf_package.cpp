@@ -73,11 +73,11 @@ Status read_head(const FileSet& set, const Gguf& gguf, Head head, Package& packa
   if (head == Head::ollama) {
     package.kind_name += " with the head as Ollama stores it";
     CLEF_ASSIGN_OR_RETURN(package.config.head, head_from_ollama(gguf, "qwen35", hidden));
-    package.head = {true, std::string(kOllamaPrefix), file};
+    package.head = {true, std::string(kOllamaPrefix), file, false};
     return {};
   }
   CLEF_ASSIGN_OR_RETURN(package.config.head, head_from_gguf(gguf, hidden));
-  package.head = {false, {}, file};
+  package.head = {false, {}, file, false};
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Errors about a model's files. Inside src/model only.
+// Errors about a model's files. Inside src/model and src/convert only.
 #pragma once
 #include <string>
 #include <string_view>

@@ -67,7 +67,7 @@ Status add_head_files(const FileSet& set, std::string_view advice, Package& pack
   CLEF_RETURN_IF_ERROR(add_head_config(set, advice, package));
   CLEF_ASSIGN_OR_RETURN(const io::SourcePtr weights, set.open_head(kHeadWeights, advice));
   CLEF_RETURN_IF_ERROR(add_weight_file(package, weights, nullptr));
-  package.head = {true, {}, weights->name()};
+  package.head = {true, {}, weights->name(), true};
   return {};
 }
 

@@ -44,12 +44,11 @@ class Lister {
   }
 
   void add_language_head() {
-    const bool own = weights_.lm_head.data != weights_.embeddings.data;
-    std::string file =
-        own ? "output.weight" : package_.name_prefix + (release_ ? kEmbeddings.release : kEmbeddings.gguf);
-    for (const char* name : {"language_model.lm_head.weight", "lm_head.weight"})
-      if (own && release_ && package_.find(name)) file = name;
-    add("output.weight", file, weights_.lm_head);
+    const auto head = package_.language_head();  // the weights would not be there without it
+    const bool own = head.ok() && head.value() != nullptr;
+    add("output.weight",
+        own ? head.value()->name : package_.name_prefix + (release_ ? kEmbeddings.release : kEmbeddings.gguf),
+        weights_.lm_head);
     out_.all.back().stands_twice = !own;
   }
 

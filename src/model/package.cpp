@@ -74,6 +74,18 @@ std::string Package::backbone_file() const {
   return "model.safetensors";
 }
 
+base::Result<const container::TensorView*> Package::language_head() const {
+  const bool release = kind == Kind::release;
+  for (const char* known : {"lm_head.weight", "language_model.lm_head.weight", "output.weight"}) {
+    const bool gguf_name = std::string_view(known) == "output.weight";
+    if (gguf_name == release) continue;
+    if (const container::TensorView* tensor = find(known)) return tensor;
+  }
+  if (config.tied_embeddings) return nullptr;
+  return tensor_error(Code::missing_part, backbone_file(), release ? "lm_head.weight" : "output.weight",
+                      "is missing; options are compared with its rows, and the embeddings are no stand-in for it");
+}
+
 Status finish_tensors(Package& package) {
   std::sort(package.tensors.begin(), package.tensors.end(),
             [](const container::TensorView& a, const container::TensorView& b) { return a.name < b.name; });

@@ -39,8 +39,9 @@ struct Conventions {
 // files with scales already exponentiated or passed through the sigmoid, and with separate projections.
 struct HeadForm {
   bool release_names = true;
-  std::string prefix;  // before every name; "clef." in the files of Ollama
-  std::string file;    // that ought to hold its tensors, for messages
+  std::string prefix;     // before every name; "clef." in the files of Ollama
+  std::string file;       // that ought to hold its tensors, for messages
+  bool own_file = false;  // and nothing else
 };
 
 struct FileEntry {
@@ -66,6 +67,8 @@ struct Package {
   io::SourcePtr tokenizer_json;                 // kind release
 
   const container::TensorView* find(std::string_view name) const noexcept;
+  // The matrix whose rows options are compared with; nullptr when the embeddings serve for it. missing_part without either.
+  base::Result<const container::TensorView*> language_head() const;
   // The file that ought to hold the backbone's tensors, for messages about missing ones.
   std::string backbone_file() const;
 };

@@ -43,18 +43,10 @@ class Backbone {
   std::string pick(const Name& name) const { return release_ ? name.release : name.gguf; }
 
   Status language_head() {
-    for (const char* name : {"lm_head.weight", "language_model.lm_head.weight", "output.weight"}) {
-      const bool gguf_name = std::string_view(name) == "output.weight";
-      if (gguf_name == release_ || !package_.find(name)) continue;
-      return reader_.matrix(name, where_, config_.vocabulary, config_.hidden, out_.lm_head);
-    }
-    if (config_.tied_embeddings) {
-      out_.lm_head = out_.embeddings;
-      return {};
-    }
-    const char* name = release_ ? "lm_head.weight" : "output.weight";
-    return tensor_error(Code::missing_part, where_, name,
-                        "is missing; options are compared with its rows, and the embeddings are no stand-in for it");
+    CLEF_ASSIGN_OR_RETURN(const container::TensorView* tensor, package_.language_head());
+    if (tensor) return reader_.matrix(tensor->name, where_, config_.vocabulary, config_.hidden, out_.lm_head);
+    out_.lm_head = out_.embeddings;
+    return {};
   }
 
   // A norm that the release stores around 0.

@@ -59,6 +59,10 @@ struct HeadWeights {
   float prior_scale = 0, joint_scale = 0, gate = 0;  // final: exp(min(., ln 100)), sigmoid
 };
 
+// What the release's scalars mean: logit scales stand under an exponential with a limit, the gate under a sigmoid.
+float final_logit_scale(float stored) noexcept;
+float final_gate(float stored) noexcept;
+
 struct Weights {
   Weight embeddings, lm_head, final_norm;
   std::vector<LayerWeights> layers;

@@ -132,14 +132,13 @@ class Head {
       return {};
     }
     const Shape shapes[] = {{}, {1}};
-    const float largest = std::log(100.0f);
     for (const auto& [name, scale] :
          {std::pair(kPriorScale, &out_.prior_scale), std::pair(kJointScale, &out_.joint_scale)}) {
       CLEF_RETURN_IF_ERROR(reader_.values(top(name), where_, shapes, values));
-      *scale = std::exp(std::min(values[0], largest));
+      *scale = final_logit_scale(values[0]);
     }
     CLEF_RETURN_IF_ERROR(reader_.values(top(kResidualGate), where_, shapes, values));
-    out_.gate = 1.0f / (1.0f + std::exp(-values[0]));
+    out_.gate = final_gate(values[0]);
     return {};
   }
 
@@ -152,6 +151,14 @@ class Head {
 };
 
 }  // namespace
+
+float final_logit_scale(float stored) noexcept {
+  return std::exp(std::min(stored, std::log(100.0f)));
+}
+
+float final_gate(float stored) noexcept {
+  return 1.0f / (1.0f + std::exp(-stored));
+}
 
 Status resolve_head(const Package& package, TensorReader& reader, HeadWeights& out) {
   return Head(package, reader, out).run();

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "quant/blocks.hpp"
+#include "quant/half.hpp"
 #include "quant/load.hpp"
 
 namespace clef::quant {
@@ -29,6 +31,19 @@ inline void pack_k_scales(const uint8_t* scales, const uint8_t* minima, std::byt
     store(dst + 4 + i, static_cast<uint8_t>(minima[i] | ((minimum >> 4) << 6)));
     store(dst + 8 + i, static_cast<uint8_t>((scale & 15) | ((minimum & 15) << 4)));
   }
+}
+
+// The values of a block that begins with d, dmin and these 12 bytes, once its codes are unpacked.
+inline void apply_k_scales(const std::byte* src, const uint8_t* codes, float* dst) noexcept {
+  constexpr size_t kGroup = 32;
+  const float scale = widen_f16(load<uint16_t>(src));
+  const float minimum = widen_f16(load<uint16_t>(src + 2));
+  uint8_t scales[8];
+  uint8_t minima[8];
+  unpack_k_scales(src + 4, scales, minima);
+  for (size_t group = 0; group < 8; ++group)
+    scale_codes_above<kGroup>(codes + kGroup * group, scale * static_cast<float>(scales[group]),
+                              minimum * static_cast<float>(minima[group]), dst + kGroup * group);
 }
 
 }  // namespace clef::quant

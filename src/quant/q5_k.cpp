@@ -3,7 +3,6 @@
 #include "quant/bits.hpp"
 #include "quant/blocks.hpp"
 #include "quant/fit_super.hpp"
-#include "quant/half.hpp"
 #include "quant/k_scales.hpp"
 #include "quant/registry.hpp"
 
@@ -12,21 +11,12 @@ namespace {
 
 constexpr size_t kBytes = 176;
 constexpr size_t kGroup = 32;
-constexpr size_t kGroups = kSuperBlock / kGroup;
 
 void decode_block(const std::byte* src, float* dst) noexcept {
-  const float scale = widen_f16(load<uint16_t>(src));
-  const float minimum = widen_f16(load<uint16_t>(src + 2));
-  uint8_t scales[kGroups];
-  uint8_t minima[kGroups];
-  unpack_k_scales(src + 4, scales, minima);
   uint8_t codes[kSuperBlock];
   for (size_t i = 0; i < kSuperBlock; i += 64) unpack_nibbles<32>(src + 48 + i / 2, codes + i);
   add_bit_planes(src + 16, 4, codes);
-  for (size_t group = 0; group < kGroups; ++group) {
-    scale_codes_above<kGroup>(codes + kGroup * group, scale * static_cast<float>(scales[group]),
-                              minimum * static_cast<float>(minima[group]), dst + kGroup * group);
-  }
+  apply_k_scales(src, codes, dst);
 }
 
 void encode_block(const Source<kSuperBlock>& source, std::byte* dst) noexcept {
