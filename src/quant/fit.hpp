@@ -135,9 +135,13 @@ struct ScaleFit {
 // magnitude near to one or the other end of the codes; then the best one is moved to where its codes want it.
 template <size_t kCount, class Codes>
 ScaleFit fit_scale(const float* x, const float* weights) noexcept {
-  float extreme = 0.0f;
-  for (size_t i = 0; i < kCount; ++i)
-    if (std::fabs(x[i]) > std::fabs(extreme)) extreme = x[i];
+  // The magnitude is kept beside the value: clang 19 -O3 takes fabs(extreme) for extreme where 0 is the first one.
+  float extreme = 0.0f, largest = 0.0f;
+  for (size_t i = 0; i < kCount; ++i) {
+    if (!(std::fabs(x[i]) > largest)) continue;
+    largest = std::fabs(x[i]);
+    extreme = x[i];
+  }
   ScaleFit best;
   if (extreme == 0.0f) return best;
   constexpr int kSteps = 7;
