@@ -79,6 +79,7 @@ enum class Epilogue : uint8_t {
   add_residual,  // out += x W^T (+ bias)
   silu_mul,      // out = silu(x W^T) * (x U^T), U = second
   gelu,          // out = gelu(x W^T + bias), exact erf form
+  gelu_tanh,     // the same in the tanh form
 };
 
 struct Product {
@@ -149,6 +150,7 @@ class Device {
   virtual void embed(const Weight& table, std::span<const int32_t> ids, Rows out) = 0;
   // out[i] = x / sqrt(mean(x^2) + eps) * scale
   virtual void rms_norm(Rows in, const Weight& scale, float eps, Rows out, Place place) = 0;
+  // Where `out` has n times the columns of `in`, n normalised rows stand side by side in each of its rows.
   virtual void layer_norm(Rows in, const Weight& scale, const Weight& bias, float eps, Rows out, Place place) = 0;
   virtual void matmul(Rows in, std::span<const Product> products) = 0;
   // out[span.out] += rows, one after another in row order
@@ -156,6 +158,14 @@ class Device {
   // out[i] = mean of the table's rows ids[spans[i].first ...]
   virtual void embed_mean(const Weight& table, std::span<const int32_t> ids, std::span<const SpanPart> spans,
                           Rows out) = 0;
+
+  // out[i] += sum over its taps of weight * table row: ids and weights hold `taps` entries for each row
+  virtual void add_weighted_rows(const Weight& table, std::span<const int32_t> ids, std::span<const float> weights,
+                                 int64_t taps, Rows out) = 0;
+  // Two-dimensional rotation of every head, in place: with d = columns / heads, pair j of d/2 turns by positions[i] of
+  // its axis times theta^(-4 (j mod d/4) / d); the first d/4 pairs are on the axis of rows, the others on that of
+  // columns. positions: in.count rows, then in.count columns.
+  virtual void rotate_2d(Rows rows, std::span<const int32_t> positions, int32_t heads, double theta) = 0;
 
   // ---- full attention ----
   // Per head of q_gate ([query | gate] per head): rms norm and rotation of the query, in place. Keys are normalised and

@@ -4,6 +4,7 @@
 
 #include "model/config.hpp"
 #include "model/config_checks.hpp"
+#include "model/config_keys.hpp"
 #include "model/message.hpp"
 
 namespace clef::model {
@@ -14,73 +15,22 @@ using container::Gguf;
 
 namespace {
 
-class Keys {
- public:
-  Keys(const Gguf& gguf, std::string_view prefix)
-      : gguf_(gguf), prefix_(prefix), file_(gguf.files.empty() ? std::string("GGUF file") : gguf.files.front()) {}
-
-  const std::string& file() const noexcept { return file_; }
-  std::string name(std::string_view key) const { return prefix_ + "." + std::string(key); }
-  bool has(std::string_view key) const noexcept { return gguf_.find(name(key)) != nullptr; }
-  Status error(Code code, std::string_view key, std::string_view what) const {
-    return file_error(code, file_, "key " + quoted(name(key)) + " " + std::string(what));
+// A scalar, or an array whose entries at layers of `kind` agree (others are not looked at).
+Status scalar_or_layers(const Keys& keys, std::string_view key, int64_t high, const Config& config, bool attention_only,
+                        int32_t& out) {
+  const std::vector<int64_t>* values = nullptr;
+  CLEF_RETURN_IF_ERROR(keys.per_layer(key, config.layers.size(), values));
+  if (!values) return keys.integer(key, 1, high, out);
+  out = 0;
+  for (size_t i = 0; i < values->size(); ++i) {
+    if (attention_only && config.layers[i] != LayerKind::attention) continue;
+    CLEF_RETURN_IF_ERROR(keys.in_range(key, (*values)[i], 1, high));
+    if (out != 0 && out != (*values)[i])
+      return keys.error(Code::unsupported, key, "differs between layers; clef needs one value for all");
+    out = static_cast<int32_t>((*values)[i]);
   }
-  Status missing(std::string_view key) const { return error(Code::bad_file, key, "is missing"); }
-
-  template <class Integer>
-  Status integer(std::string_view key, int64_t low, int64_t high, Integer& out) const {
-    if (!has(key)) return missing(key);
-    int64_t number = 0;
-    if (!gguf_.get_int(name(key), number)) return error(Code::bad_file, key, "is not an integer");
-    CLEF_RETURN_IF_ERROR(in_range(key, number, low, high));
-    out = static_cast<Integer>(number);
-    return {};
-  }
-  Status real(std::string_view key, double low, double high, double& out) const {
-    if (!has(key)) return missing(key);
-    if (!gguf_.get_double(name(key), out)) return error(Code::bad_file, key, "is not a number");
-    if (!(out >= low && out <= high)) return error(Code::bad_file, key, "is no usable number");
-    return {};
-  }
-  const std::vector<int64_t>* array(std::string_view key) const noexcept {
-    const container::GgufValue* value = gguf_.find(name(key));
-    return value ? std::get_if<std::vector<int64_t>>(&value->value) : nullptr;
-  }
-  Status in_range(std::string_view key, int64_t number, int64_t low, int64_t high) const {
-    if (number >= low && number <= high) return {};
-    return error(
-        Code::bad_file, key,
-        "is " + std::to_string(number) + "; it must be from " + std::to_string(low) + " to " + std::to_string(high));
-  }
-  // An array with one entry per layer, or nullptr when the key is absent or a scalar.
-  Status per_layer(std::string_view key, size_t layers, const std::vector<int64_t>*& out) const {
-    out = array(key);
-    if (out && out->size() != layers)
-      return error(Code::bad_file, key,
-                   "has " + std::to_string(out->size()) + " entries for " + std::to_string(layers) + " layers");
-    return {};
-  }
-  // A scalar, or an array whose entries at layers of `kind` agree (others are not looked at).
-  Status scalar_or_layers(std::string_view key, int64_t high, const Config& config, bool attention_only,
-                          int32_t& out) const {
-    const std::vector<int64_t>* values = nullptr;
-    CLEF_RETURN_IF_ERROR(per_layer(key, config.layers.size(), values));
-    if (!values) return integer(key, 1, high, out);
-    out = 0;
-    for (size_t i = 0; i < values->size(); ++i) {
-      if (attention_only && config.layers[i] != LayerKind::attention) continue;
-      CLEF_RETURN_IF_ERROR(in_range(key, (*values)[i], 1, high));
-      if (out != 0 && out != (*values)[i])
-        return error(Code::unsupported, key, "differs between layers; clef needs one value for all");
-      out = static_cast<int32_t>((*values)[i]);
-    }
-    return out != 0 ? Status() : error(Code::bad_file, key, "names no layer with attention");
-  }
-
- private:
-  const Gguf& gguf_;
-  std::string prefix_, file_;
-};
+  return out != 0 ? Status() : keys.error(Code::bad_file, key, "names no layer with attention");
+}
 
 Status read_layers(const Keys& keys, Config& config) {
   size_t count = 0;
@@ -169,10 +119,10 @@ base::Result<Config> config_from_gguf(const Gguf& gguf, std::string_view prefix)
   CLEF_RETURN_IF_ERROR(keys.integer("embedding_length", 1, kMaxWidth, config.hidden));
   CLEF_RETURN_IF_ERROR(read_layers(keys, config));
   int32_t intermediate = 0;
-  CLEF_RETURN_IF_ERROR(keys.scalar_or_layers("feed_forward_length", kMaxWidth, config, false, intermediate));
+  CLEF_RETURN_IF_ERROR(scalar_or_layers(keys, "feed_forward_length", kMaxWidth, config, false, intermediate));
   config.intermediate = intermediate;
-  CLEF_RETURN_IF_ERROR(keys.scalar_or_layers("attention.head_count", kMaxHeads, config, true, config.heads));
-  CLEF_RETURN_IF_ERROR(keys.scalar_or_layers("attention.head_count_kv", kMaxHeads, config, true, config.kv_heads));
+  CLEF_RETURN_IF_ERROR(scalar_or_layers(keys, "attention.head_count", kMaxHeads, config, true, config.heads));
+  CLEF_RETURN_IF_ERROR(scalar_or_layers(keys, "attention.head_count_kv", kMaxHeads, config, true, config.kv_heads));
   CLEF_RETURN_IF_ERROR(keys.integer("attention.key_length", 2, kMaxHeadDim, config.head_dim));
   int32_t value_length = 0;
   CLEF_RETURN_IF_ERROR(keys.integer("attention.value_length", 2, kMaxHeadDim, value_length));

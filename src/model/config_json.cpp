@@ -4,6 +4,7 @@
 
 #include "model/config.hpp"
 #include "model/config_checks.hpp"
+#include "model/config_section.hpp"
 #include "model/message.hpp"
 
 namespace clef::model {
@@ -13,82 +14,6 @@ using base::Status;
 using json::Value;
 
 namespace {
-
-std::string shown(const Value& value) {
-  switch (value.kind()) {
-    case json::Kind::null:
-      return "null";
-    case json::Kind::boolean:
-      return value.boolean() ? "true" : "false";
-    case json::Kind::number:
-      return std::string(value.text().substr(0, 40));
-    case json::Kind::string:
-      return quoted(value.text());
-    case json::Kind::array:
-      return "an array";
-    case json::Kind::object:
-      return "an object";
-  }
-  return "unknown";
-}
-
-// An object of a file; fields that are null count as absent, as in the reference.
-class Section {
- public:
-  Section(const Value* object, std::string_view file, std::string path)
-      : object_(object), file_(file), path_(std::move(path)) {}
-
-  const Value* find(std::string_view key) const noexcept {
-    const Value* value = object_ ? object_->find(key) : nullptr;
-    return value && !value->is_null() ? value : nullptr;
-  }
-  Section inner(std::string_view key) const {
-    const Value* value = find(key);
-    return Section(value && value->is_object() ? value : nullptr, file_, path_ + std::string(key) + ".");
-  }
-  std::string name(std::string_view key) const { return path_ + std::string(key); }
-  Status error(Code code, std::string_view key, std::string_view what) const {
-    return file_error(code, file_, name(key) + " " + std::string(what));
-  }
-  Status missing(std::string_view key) const { return error(Code::bad_file, key, "is missing"); }
-  Status unsupported(std::string_view key, std::string_view supported) const {
-    return error(Code::unsupported, key, "is " + shown(*find(key)) + "; clef computes only " + std::string(supported));
-  }
-
-  template <class Integer>
-  Status integer(std::string_view key, int64_t low, int64_t high, Integer& out) const {
-    const Value* value = find(key);
-    if (!value) return missing(key);
-    int64_t number = 0;
-    if (!value->to_int64(number) || number < low || number > high)
-      return error(Code::bad_file, key,
-                   "is " + shown(*value) + "; it must be an integer from " + std::to_string(low) + " to " +
-                       std::to_string(high));
-    out = static_cast<Integer>(number);
-    return {};
-  }
-  Status real(std::string_view key, double low, double high, double& out) const {
-    const Value* value = find(key);
-    if (!value) return missing(key);
-    if (!value->to_double(out) || !(out >= low && out <= high))
-      return error(Code::bad_file, key, "is " + shown(*value) + ", which is no usable number");
-    return {};
-  }
-  // A boolean that may be absent.
-  Status flag(std::string_view key, bool& out) const {
-    const Value* value = find(key);
-    if (!value) return {};
-    if (value->kind() != json::Kind::boolean)
-      return error(Code::bad_file, key, "is " + shown(*value) + "; it must be true or false");
-    out = value->boolean();
-    return {};
-  }
-
- private:
-  const Value* object_;
-  std::string_view file_;
-  std::string path_;
-};
 
 bool is_backbone(std::string_view name) noexcept {
   for (const std::string_view known : {"qwen3_5", "qwen3_5_text", "Qwen3_5ForConditionalGeneration",

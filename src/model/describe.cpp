@@ -214,9 +214,9 @@ std::string describe(const Package& package, const text::Tokenizer* tokenizer, b
   }
   json.key("head");
   write_head(json, package);
-  if (!package.projector.empty()) {
+  if (package.projector) {
     json.key("projector");
-    json.string(package.projector);
+    json.string(package.projector->name());
   }
   write_types(json, package);
   json.key("compute");

@@ -180,6 +180,23 @@ void Pass::end_sequence() {
   state_ = {};
 }
 
+// The rows between those that the caller has given.
+void Pass::embed(const Sequence& sequence, int64_t first, int64_t count) {
+  const auto rows = [&](int64_t begin, int64_t end) {
+    if (begin >= end) return;
+    device_.embed(weights_.embeddings,
+                  sequence.ids.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
+                  {hidden_.get(), first_rows_[sequence_] + begin, end - begin});
+  };
+  const int64_t end = first + count;
+  int64_t at = first;
+  for (const TokenRange& range : sequence.given) {
+    rows(at, std::min(range.begin, end));
+    at = std::max(at, range.begin + range.count);
+  }
+  rows(at, end);
+}
+
 void Pass::run_chunk(int64_t first, int64_t count) {
   const Sequence& sequence = sequences_[sequence_];
   const LayerWeights& w = weights_.layers[layer_];
@@ -187,9 +204,7 @@ void Pass::run_chunk(int64_t first, int64_t count) {
   const Rows hidden{hidden_.get(), first_rows_[sequence_] + first, count}, normed{normed_.get(), 0, count};
   const int64_t position = sequence.start + first;
 
-  if (layer_ == 0)
-    device_.embed(weights_.embeddings, sequence.ids.subspan(static_cast<size_t>(first), static_cast<size_t>(count)),
-                  hidden);
+  if (layer_ == 0) embed(sequence, first, count);
   device_.rms_norm(hidden, w.input_norm, config_.norm_eps, normed, {layer, "input norm"});
   if (config_.layers[layer_] == LayerKind::attention) {
     const size_t total = sequence.ids.size();

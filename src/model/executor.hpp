@@ -30,12 +30,18 @@ struct SequenceState {
   std::vector<Layer> layers;
 };
 
+// Tokens [begin, begin + count) of a sequence.
+struct TokenRange {
+  int64_t begin = 0, count = 0;
+};
+
 struct Sequence {
   std::span<const int32_t> ids;             // of the tokens to compute
   int64_t start = 0;                        // position of the first one, a multiple of kChunkUnit
   std::span<const int32_t> rope_positions;  // time, height, width: ids.size() values each; empty = the position itself
-  const SequenceState* initial = nullptr;   // of the tokens before `start`; must hold exactly those
-  SequenceState* sink = nullptr;            // gets the state after the last token
+  std::span<const TokenRange> given;       // whose hidden rows the caller writes before the first step, in rising order
+  const SequenceState* initial = nullptr;  // of the tokens before `start`; must hold exactly those
+  SequenceState* sink = nullptr;           // gets the state after the last token
 };
 
 device::AttentionShape attention_shape(const Config& config) noexcept;
@@ -60,7 +66,8 @@ class Pass {
   uint64_t done() const noexcept { return done_; }
   uint64_t total() const noexcept { return total_; }
 
-  // Hidden rows after the last layer, before the final norm. Valid once finished.
+  // Hidden rows: before the first step those that the caller gives, once finished those after the last layer, before the
+  // final norm.
   device::Rows hidden(size_t sequence) const noexcept;
   // The memory of the hidden rows, which lie at its beginning.
   device::Arena& hidden_memory() noexcept { return *hidden_memory_; }
@@ -73,6 +80,7 @@ class Pass {
   base::Status begin_layer();
   base::Status begin_sequence();
   void end_sequence();
+  void embed(const Sequence& sequence, int64_t first, int64_t count);
   void run_chunk(int64_t first, int64_t count);
   std::vector<const device::Weight*> layer_weights() const;
 

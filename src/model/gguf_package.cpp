@@ -173,7 +173,7 @@ base::Result<Package> open_gguf(const FileSet& set, std::vector<FileSet::Item> i
   for (const FileSet::Item& projector : projectors) {
     package.files.push_back({projector.source->name(), projector.source->size(), projector.source, 0});
     package.has_vision = true;
-    if (package.projector.empty()) package.projector = projector.source->name();
+    if (!package.projector) package.projector = projector.source;
   }
   CLEF_ASSIGN_OR_RETURN(package.config, config_from_gguf(*package.gguf, architecture_of(*package.gguf)));
   CLEF_RETURN_IF_ERROR(read_head(set, *package.gguf, head, package));

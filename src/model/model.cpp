@@ -31,9 +31,18 @@ base::Result<std::shared_ptr<const Model>> Model::load(const Files& files, const
   CLEF_RETURN_IF_ERROR(watch.check());
   CLEF_ASSIGN_OR_RETURN(model->digest_, digest_of(model->package_));
   model->name_ = model->package_.name;
-  const WeightOptions weights{options.copy_weights, options.check_weights};
-  CLEF_ASSIGN_OR_RETURN(model->weights_, resolve_weights(model->package_, weights, memory, watch));
+  model->weight_options_ = {options.copy_weights, options.check_weights};
+  model->memory_ = &memory;
+  CLEF_ASSIGN_OR_RETURN(model->weights_, resolve_weights(model->package_, model->weight_options_, memory, watch));
   return std::shared_ptr<const Model>(model);
+}
+
+base::Result<const Vision*> Model::vision(base::Watch& watch) const {
+  const std::lock_guard<std::mutex> lock(vision_mutex_);
+  if (!vision_) {
+    CLEF_ASSIGN_OR_RETURN(vision_, load_vision(package_, weight_options_, *memory_, watch));
+  }
+  return vision_.get();
 }
 
 std::string Model::describe() const {

@@ -1,11 +1,13 @@
 // A loaded model: configuration, tokenizer, weights. Immutable; shared by any number of sessions.
 #pragma once
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/hooks.hpp"
 #include "base/memory.hpp"
 #include "model/package.hpp"
+#include "model/vision.hpp"
 #include "model/weights.hpp"
 
 namespace clef::model {
@@ -28,6 +30,8 @@ class Model {
   const Package& package() const noexcept { return package_; }
   const text::Tokenizer& tokenizer() const noexcept { return *tokenizer_; }
   const Weights& weights() const noexcept { return weights_; }
+  // The vision part, loaded by the first call. missing_part when there is none. Thread-safety: any number of threads.
+  base::Result<const Vision*> vision(base::Watch& watch) const;
   // SHA-256-sized hexadecimal digest of names, sizes and headers of the files.
   const std::string& digest() const noexcept { return digest_; }
   // The directory or file name without its extension: what a response's "model" says when the request names none.
@@ -38,6 +42,10 @@ class Model {
   Package package_;
   std::unique_ptr<text::Tokenizer> tokenizer_;
   Weights weights_;
+  WeightOptions weight_options_;
+  base::Memory* memory_ = nullptr;
+  mutable std::mutex vision_mutex_;
+  mutable std::unique_ptr<const Vision> vision_;
   std::string digest_, name_;
 };
 

@@ -66,6 +66,21 @@ inline constexpr Name kDecoderCross{"multihead_attn.", "cross_attn_"};
 inline constexpr Name kDecoderUp{"linear1", "ffn_up"};
 inline constexpr Name kDecoderDown{"linear2", "ffn_down"};
 
+// The vision tower, after "model.visual." or at the start; layers without ".weight" and ".bias".
+inline constexpr Name kVisionPatch{"patch_embed.proj", "v.patch_embd"};
+inline constexpr Name kVisionPositions{"pos_embed.weight", "v.position_embd.weight"};
+inline constexpr Name kVisionMergerNorm{"merger.norm", "v.post_ln"};
+inline constexpr Name kVisionMergerUp{"merger.linear_fc1", "mm.0"};
+inline constexpr Name kVisionMergerDown{"merger.linear_fc2", "mm.2"};
+
+// After "model.visual.blocks.B." or "v.blk.B.".
+inline constexpr Name kVisionNorm1{"norm1", "ln1"};
+inline constexpr Name kVisionNorm2{"norm2", "ln2"};
+inline constexpr Name kVisionQkv{"attn.qkv", "attn_qkv"};
+inline constexpr Name kVisionOut{"attn.proj", "attn_out"};
+inline constexpr Name kVisionUp{"mlp.linear_fc1", "ffn_up"};
+inline constexpr Name kVisionDown{"mlp.linear_fc2", "ffn_down"};
+
 // The head's scalars: three tensors in the release, one of three values in GGUF files.
 inline constexpr const char* kPriorScale = "prior_logit_scale";
 inline constexpr const char* kJointScale = "joint_logit_scale";

@@ -62,9 +62,10 @@ struct Package {
   std::string name_prefix;                     // of the backbone's tensors ("model.language_model."), release only
   std::vector<FileEntry> files;
   bool has_vision = false;
-  std::string projector;                        // the file of a GGUF model's vision part; empty when there is none
+  io::SourcePtr projector;                      // a GGUF file with the vision part; null when the model holds it itself
   std::shared_ptr<const container::Gguf> gguf;  // kind gguf
   io::SourcePtr tokenizer_json;                 // kind release
+  io::SourcePtr config_json, processor_json;    // kind release; the second may be null
 
   const container::TensorView* find(std::string_view name) const noexcept;
   // The matrix whose rows options are compared with; nullptr when the embeddings serve for it. missing_part without either.

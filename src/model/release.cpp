@@ -80,10 +80,11 @@ base::Result<json::Document> read_configuration(const FileSet& set, Package& pac
   CLEF_ASSIGN_OR_RETURN(json::Document document, read_json(*config));
   CLEF_ASSIGN_OR_RETURN(package.config, config_from_json(document.root(), config->name()));
   CLEF_ASSIGN_OR_RETURN(package.tokenizer_json, set.open("tokenizer.json", kBelongs));
+  package.config_json = config;
   add_json_file(package, config);
   add_json_file(package, package.tokenizer_json);
-  CLEF_ASSIGN_OR_RETURN(const io::SourcePtr processor, set.find("processor_config.json"));
-  if (processor) add_json_file(package, processor);
+  CLEF_ASSIGN_OR_RETURN(package.processor_json, set.find("processor_config.json"));
+  if (package.processor_json) add_json_file(package, package.processor_json);
   return document;
 }
 

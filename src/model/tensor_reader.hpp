@@ -15,7 +15,7 @@ using Shape = std::vector<int64_t>;
 class TensorReader {
  public:
   TensorReader(const Package& package, const WeightOptions& options, base::Memory& memory, base::Watch& watch,
-               Weights& out)
+               WeightStorage& out)
       : package_(package), options_(options), memory_(memory), watch_(watch), out_(out) {}
 
   // `where` names the file that ought to hold the tensor, for messages about a missing one.
@@ -46,7 +46,7 @@ class TensorReader {
   const WeightOptions& options_;
   base::Memory& memory_;
   base::Watch& watch_;
-  Weights& out_;
+  WeightStorage& out_;
   std::vector<Copy> pending_;
 };
 

@@ -63,15 +63,19 @@ struct HeadWeights {
 float final_logit_scale(float stored) noexcept;
 float final_gate(float stored) noexcept;
 
-struct Weights {
+// What the bytes behind weights lie in.
+struct WeightStorage {
+  std::vector<std::vector<float>> vectors;  // converted vectors
+  std::vector<std::unique_ptr<quant::Scaling>> scalings;
+  std::vector<base::Buffer> copies;    // tensors whose source is not in memory, or that were copied
+  std::vector<io::SourcePtr> sources;  // keep the mappings alive
+  uint64_t mapped_bytes = 0, copied_bytes = 0;
+};
+
+struct Weights : WeightStorage {
   Weight embeddings, lm_head, final_norm;
   std::vector<LayerWeights> layers;
   HeadWeights head;
-  std::vector<std::vector<float>> vectors;  // storage of converted vectors
-  std::vector<std::unique_ptr<quant::Scaling>> scalings;
-  std::vector<base::Buffer> copies;    // storage of tensors whose source is not in memory, or that were copied
-  std::vector<io::SourcePtr> sources;  // keep the mappings alive
-  uint64_t mapped_bytes = 0, copied_bytes = 0;
 };
 
 struct WeightOptions {

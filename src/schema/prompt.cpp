@@ -74,6 +74,10 @@ class Encoder {
     const bool control = role == Role::prefix || role == Role::suffix;
     return piece(role, text, control ? SpecialText::control : SpecialText::literal, true, ids);
   }
+  // Scaffold in which control tokens count.
+  Status control(Role role, std::string_view text, std::vector<int32_t>& ids) {
+    return piece(role, text, SpecialText::control, true, ids);
+  }
   // `at` names the text in errors.
   Status user(Role role, std::string_view text, std::string_view at, std::vector<int32_t>& ids) {
     Status status = piece(role, text, user_text_, false, ids);
@@ -99,6 +103,64 @@ class Encoder {
   SpecialText user_text_;
   std::vector<Piece>* pieces_;
 };
+
+// The placeholders of pictures and videos.
+struct MediaTokens {
+  int32_t image = -1, video = -1;
+};
+
+Result<MediaTokens> media_tokens(const text::Tokenizer& tokenizer) {
+  for (const std::string_view token : {"<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"}) {
+    if (tokenizer.added_token(token) >= 0) continue;
+    return Status(Code::missing_part, "the tokenizer has no added token " + std::string(token) +
+                                          ", which pictures need; it does not belong to a Clef model");
+  }
+  return MediaTokens{tokenizer.added_token("<|image_pad|>"), tokenizer.added_token("<|video_pad|>")};
+}
+
+// One text with one placeholder for each block, which is then repeated: added tokens cut the text, so what stands around
+// them is tokenized alike.
+Status encode_media(Encoder& encoder, const MediaTokens& tokens, std::span<const MediaItem> media, Prompt& prompt,
+                    std::vector<Piece>* pieces) {
+  if (media.empty()) return {};
+  std::string text;
+  std::vector<int64_t> counts;
+  for (const MediaItem& item : media) {
+    if (item.video) text += "<|vision_start|>";
+    for (const MediaItem::Block& block : item.blocks) {
+      text += block.caption;
+      text +=
+          item.video ? "<|vision_start|><|video_pad|><|vision_end|>" : "<|vision_start|><|image_pad|><|vision_end|>";
+      counts.push_back(block.tokens);
+    }
+    if (item.video) text += "<|vision_end|>";
+  }
+  text += "\n";
+  std::vector<int32_t> ids;
+  CLEF_RETURN_IF_ERROR(encoder.control(Role::media, text, ids));
+  const size_t begin = prompt.ids.size();
+  for (const int32_t id : ids) {
+    if (id != tokens.image && id != tokens.video) {
+      prompt.ids.push_back(id);
+      continue;
+    }
+    const int64_t count = counts[prompt.media.size()];
+    prompt.media.push_back({static_cast<int64_t>(prompt.ids.size()), count});
+    prompt.ids.insert(prompt.ids.end(), static_cast<size_t>(count), id);
+  }
+  if (pieces != nullptr)
+    pieces->back().ids.assign(prompt.ids.begin() + static_cast<ptrdiff_t>(begin), prompt.ids.end());
+  return {};
+}
+
+Status refuse_placeholders(std::span<const int32_t> ids, const MediaTokens& tokens, std::string_view at) {
+  for (const int32_t id : ids)
+    if (id == tokens.image || id == tokens.video)
+      return fault(Code::invalid_value, at,
+                   "a text holds the placeholder of a picture as a control token; in a request with pictures that is "
+                   "refused, let text be literal");
+  return {};
+}
 
 // A user's piece with its span in `ids`; a span without tokens has no mean and is refused.
 Result<Span> encode_span(Encoder& encoder, Role role, std::string_view text, const Question& question,
@@ -154,6 +216,15 @@ void shift(Span& span, int32_t by) {
   span.end += by;
 }
 
+Status media_too_long(std::span<const MediaItem> media, int64_t tokens, int64_t fixed, int64_t max_tokens) {
+  const bool videos = media.front().video;
+  return fault(Code::too_long, videos ? "/videos" : "/images",
+               std::string(videos ? "the videos" : "the pictures") + " need " + std::to_string(tokens) +
+                   " tokens, the questions and the frame around them " + std::to_string(fixed - tokens) +
+                   ", but at most " + std::to_string(max_tokens) +
+                   " are allowed; give smaller or fewer ones, lower max_image_tokens, or raise max_tokens");
+}
+
 Status schema_too_long(int64_t fixed, int64_t max_tokens) {
   return fault(Code::too_long, "/questions",
                "the questions and the frame around them need " + std::to_string(fixed) +
@@ -182,12 +253,24 @@ Result<Prompt> encode_prompt(const text::Tokenizer& tokenizer, std::string_view 
   Encoder back(tokenizer, options.user_text, options.keep_pieces ? &schema_pieces : nullptr);
   CLEF_RETURN_IF_ERROR(front.scaffold(Role::prefix, kPrefix, prompt.ids));
   CLEF_ASSIGN_OR_RETURN(prompt.questions, encode_schema(back, schema, schema_ids));
+  const int64_t before_media = static_cast<int64_t>(prompt.ids.size() + schema_ids.size());
+  if (before_media > options.max_tokens) return schema_too_long(before_media, options.max_tokens);
+  MediaTokens media;
+  if (!options.media.empty()) {
+    CLEF_ASSIGN_OR_RETURN(media, media_tokens(tokenizer));
+    CLEF_RETURN_IF_ERROR(refuse_placeholders(schema_ids, media, "/questions"));
+    CLEF_RETURN_IF_ERROR(
+        encode_media(front, media, options.media, prompt, options.keep_pieces ? &prompt.pieces : nullptr));
+  }
   const int64_t fixed = static_cast<int64_t>(prompt.ids.size() + schema_ids.size());
-  if (fixed > options.max_tokens) return schema_too_long(fixed, options.max_tokens);
+  if (fixed > options.max_tokens) return media_too_long(options.media, fixed - before_media, fixed, options.max_tokens);
 
   prompt.state_begin = static_cast<int64_t>(prompt.ids.size());
   CLEF_RETURN_IF_ERROR(front.user(Role::state, state, "/state", prompt.ids));
   const int64_t state_tokens = static_cast<int64_t>(prompt.ids.size()) - prompt.state_begin;
+  if (!options.media.empty())
+    CLEF_RETURN_IF_ERROR(refuse_placeholders(
+        std::span<const int32_t>(prompt.ids).subspan(static_cast<size_t>(prompt.state_begin)), media, "/state"));
   const int64_t allowed = options.max_tokens - fixed;
   if (state_tokens > allowed) {
     if (options.truncation == Truncation::refuse) return state_too_long(fixed, state_tokens, options.max_tokens);

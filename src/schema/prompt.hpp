@@ -1,6 +1,7 @@
 // The prompt: pieces that are tokenized one by one, and the token spans of every instruction and option.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,23 +45,41 @@ struct QuestionSpans {
   std::vector<Span> options;  // prompt order
 };
 
+// A picture or video of the prompt: what stands for it before the state.
+struct MediaItem {
+  struct Block {
+    std::string caption;  // before the block: the time of a video's frames, "<1.5 seconds>"
+    int64_t tokens = 0;
+  };
+  bool video = false;
+  std::vector<Block> blocks;  // one for a picture, one for each pair of frames of a video
+};
+
+// The placeholders of one block, in tokens of the whole prompt.
+struct MediaSpan {
+  int64_t begin = 0, count = 0;
+};
+
 struct PromptOptions {
   int64_t max_tokens = 262144;
   Truncation truncation = Truncation::refuse;
   text::SpecialText user_text = text::SpecialText::literal;
-  bool keep_pieces = false;  // fill Prompt::pieces
+  std::span<const MediaItem> media;  // pictures, then videos
+  bool keep_pieces = false;          // fill Prompt::pieces
 };
 
 struct Prompt {
   std::vector<int32_t> ids;
   std::vector<QuestionSpans> questions;  // request order
+  std::vector<MediaSpan> media;          // of all blocks, in order
   int64_t state_begin = 0, state_end = 0;
   int64_t tokens_dropped = 0;  // of the state's end, only with state_tail
   std::vector<Piece> pieces;   // a cut state keeps its whole text here, but only the ids that are used
 };
 
-// Encodes state and schema. Errors: too_long at /state (or at /questions when the schema alone does not fit) with both
-// counts; empty at the instruction or option whose span has no tokens; invalid_unicode.
+// Encodes media, state and schema. Errors: too_long at /state (at /questions when the schema alone does not fit, at
+// /images or /videos when the pictures do not) with both counts; empty at the instruction or option whose span has no
+// tokens; invalid_unicode; invalid_value when, with media, a text of the user holds a placeholder as a control token.
 base::Result<Prompt> encode_prompt(const text::Tokenizer& tokenizer, std::string_view state, const Schema& schema,
                                    const PromptOptions& options);
 

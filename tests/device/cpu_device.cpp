@@ -96,8 +96,9 @@ TEST_CASE("matmul with every epilogue and format equals f64 sums") {
       const Weight first{&format, w_bytes.data() + 1, out, in}, second{&format, u_bytes.data() + 1, out, in},
           bias_weight = weight(bias, 1);
       const auto before = random_values(static_cast<size_t>(rows * out));
-      for (const device::Epilogue epilogue : {device::Epilogue::store, device::Epilogue::add_residual,
-                                              device::Epilogue::silu_mul, device::Epilogue::gelu}) {
+      for (const device::Epilogue epilogue :
+           {device::Epilogue::store, device::Epilogue::add_residual, device::Epilogue::silu_mul, device::Epilogue::gelu,
+            device::Epilogue::gelu_tanh}) {
         const bool has_bias = epilogue != device::Epilogue::silu_mul;
         const auto result = f.rows(rows, out, before);
         const device::Product product[] = {{&first, all(*result), epilogue, has_bias ? &bias_weight : nullptr,
@@ -116,6 +117,8 @@ TEST_CASE("matmul with every epilogue and format equals f64 sums") {
               sum += static_cast<double>(before[static_cast<size_t>(i * out + j)]);
             if (epilogue == device::Epilogue::silu_mul) sum = sum * sigmoid(sum) * other;
             if (epilogue == device::Epilogue::gelu) sum = 0.5 * sum * (1 + std::erf(sum / std::sqrt(2.0)));
+            if (epilogue == device::Epilogue::gelu_tanh)
+              sum = 0.5 * sum * (1 + std::tanh(std::sqrt(2 / M_PI) * (sum + 0.044715 * sum * sum * sum)));
             expected.push_back(sum);
           }
         // Sums of 320 products near 1; silu_mul multiplies the error of one by the size of the other.
@@ -166,6 +169,64 @@ TEST_CASE("norms equal their formulas and name the place of a non-finite value")
     REQUIRE(std::string(status.message()).find("layer 4, input norm, row 20") != std::string::npos);
     REQUIRE(f.device->sync().ok());  // reported once
   }
+}
+
+TEST_CASE("a layer norm puts neighbours side by side") {
+  Fixture f;
+  const int64_t rows = 132, n = 20;
+  const auto x = random_values(static_cast<size_t>(rows * n), 2.0f);
+  const auto scale = random_values(static_cast<size_t>(n)), bias = random_values(static_cast<size_t>(n));
+  const auto input = f.rows(rows, n, x), plain = f.rows(rows, n, x);
+  const auto wide = f.rows(rows / 4, 4 * n, x);
+  f.device->layer_norm(all(*input), weight(scale, 1), weight(bias, 1), 1e-6f, all(*plain), {});
+  f.device->layer_norm(all(*input), weight(scale, 1), weight(bias, 1), 1e-6f, all(*wide), {});
+  CHECK(f.read(*wide) == f.read(*plain));
+  CHECK(f.read(*wide) != x);
+}
+
+TEST_CASE("weighted rows of a table are added") {
+  Fixture f;
+  const int64_t rows = 37, n = 70, taps = 4;
+  const auto table = random_values(static_cast<size_t>(11 * n)), before = random_values(static_cast<size_t>(rows * n)),
+             weights = random_values(static_cast<size_t>(rows * taps));
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < rows * taps; ++i) ids.push_back(static_cast<int32_t>(generator() % 11));
+  const auto out = f.rows(rows, n, before);
+  f.device->add_weighted_rows(weight(table, 11), ids, weights, taps, all(*out));
+  std::vector<double> expected(before.begin(), before.end());
+  for (int64_t i = 0; i < rows * taps; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      expected[static_cast<size_t>(i / taps * n + j)] +=
+          static_cast<double>(weights[static_cast<size_t>(i)]) *
+          static_cast<double>(table[static_cast<size_t>(ids[static_cast<size_t>(i)] * n + j)]);
+  CHECK(difference(f.read(*out), expected) < 1e-6);
+}
+
+TEST_CASE("rotation on two axes, each pair by the angle of its own axis") {
+  Fixture f;
+  const int64_t rows = 21, heads = 3, dim = 24, half = dim / 2, quarter = dim / 4;
+  const auto x = random_values(static_cast<size_t>(rows * heads * dim));
+  std::vector<int32_t> positions(static_cast<size_t>(2 * rows));
+  for (int64_t i = 0; i < rows; ++i) {
+    positions[static_cast<size_t>(i)] = static_cast<int32_t>(i / 5);
+    positions[static_cast<size_t>(rows + i)] = static_cast<int32_t>(100 + 3 * i);
+  }
+  const auto out = f.rows(rows, heads * dim, x);
+  f.device->rotate_2d(all(*out), positions, heads, 10000);
+  std::vector<double> expected(x.begin(), x.end());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t j = 0; j < half; ++j) {
+        const double position = positions[static_cast<size_t>(j < quarter ? i : rows + i)];
+        const double angle =
+            position * std::pow(10000.0, -2.0 * static_cast<double>(j % quarter) / static_cast<double>(half));
+        const auto at = static_cast<size_t>((i * heads + h) * dim + j), other = at + static_cast<size_t>(half);
+        const auto a = static_cast<double>(x[at]), b = static_cast<double>(x[other]);
+        expected[at] = a * std::cos(angle) - b * std::sin(angle);
+        expected[other] = b * std::cos(angle) + a * std::sin(angle);
+      }
+  // Angles up to 160, formed in f32 as the reference forms them.
+  CHECK(difference(f.read(*out), expected) < 3e-5);
 }
 
 TEST_CASE("attention equals softmax over all earlier positions, whatever the chunk") {

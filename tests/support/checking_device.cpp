@@ -105,6 +105,8 @@ class CheckingDevice final : public Device {
     later([=, this, &scale, i = unwrap_rows(in), o = unwrap_rows(out)] { inner_.rms_norm(i, scale, eps, o, place); });
   }
   void layer_norm(Rows in, const Weight& scale, const Weight& bias, float eps, Rows out, Place place) override {
+    if (out.count * out.buffer->columns() != in.count * in.buffer->columns())
+      throw std::logic_error("a layer norm whose rows do not fit");
     later([=, this, &scale, &bias, i = unwrap_rows(in), o = unwrap_rows(out)] {
       inner_.layer_norm(i, scale, bias, eps, o, place);
     });
@@ -125,6 +127,16 @@ class CheckingDevice final : public Device {
   void embed_mean(const Weight& table, std::span<const int32_t> ids, std::span<const SpanPart> spans,
                   Rows out) override {
     later([=, this, &table, o = unwrap_rows(out)] { inner_.embed_mean(table, ids, spans, o); });
+  }
+  void add_weighted_rows(const Weight& table, std::span<const int32_t> ids, std::span<const float> weights,
+                         int64_t taps, Rows out) override {
+    if (ids.size() != weights.size() || static_cast<int64_t>(ids.size()) != taps * out.count)
+      throw std::logic_error("taps that do not fit the rows");
+    later([=, this, &table, o = unwrap_rows(out)] { inner_.add_weighted_rows(table, ids, weights, taps, o); });
+  }
+  void rotate_2d(Rows rows, std::span<const int32_t> positions, int32_t heads, double theta) override {
+    if (static_cast<int64_t>(positions.size()) != 2 * rows.count) throw std::logic_error("positions for other rows");
+    later([=, this, r = unwrap_rows(rows)] { inner_.rotate_2d(r, positions, heads, theta); });
   }
   void attention_prepare(Rows q_gate, Rows keys, Rows values, const Weight& q_norm, const Weight& k_norm,
                          std::span<const int32_t> rope_positions, const AttentionShape& shape, int64_t first,

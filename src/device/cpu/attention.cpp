@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/cpu/cpu_device.hpp"
+#include "device/cpu/rotate.hpp"
 
 namespace clef::device::cpu {
 namespace {
@@ -21,15 +22,6 @@ void normalise(const float* x, const float* w, int64_t n, float eps, float* out,
   finite = finite && std::isfinite(squares);
   const float factor = 1.0f / std::sqrt(squares / static_cast<float>(n) + eps);
   for (int64_t j = 0; j < n; ++j) out[j] = x[j] * factor * w[j];
-}
-
-// Pairs (j, j + half) turn by their angle; the rest of the head passes.
-void rotate(float* x, const float* cosines, const float* sines, int64_t half) noexcept {
-  for (int64_t j = 0; j < half; ++j) {
-    const float a = x[j], b = x[j + half];
-    x[j] = a * cosines[j] - b * sines[j];
-    x[j + half] = b * cosines[j] + a * sines[j];
-  }
 }
 
 // Axis of each pair in interleaved M-RoPE: height at 1, 4, 7, ..., width at 2, 5, 8, ..., time elsewhere.
@@ -66,12 +58,12 @@ void CpuDevice::attention_prepare(Rows q_gate, Rows keys, Rows values, const Wei
       for (int32_t h = 0; h < shape.heads; ++h) {
         float* query = row(q_gate, i) + h * 2 * dim;
         normalise(query, vector(q_norm), dim, shape.norm_eps, query, finite);
-        rotate(query, cosines, sines, half);
+        rotate_halves(query, cosines, sines, half);
       }
       const int64_t position = first + i;
       for (int32_t h = 0; h < shape.kv_heads; ++h) {
         normalise(row(keys, i) + h * dim, vector(k_norm), dim, shape.norm_eps, key, finite);
-        rotate(key, cosines, sines, half);
+        rotate_halves(key, cosines, sines, half);
         float* column = cache.key_tile(h, position / kTile) + position % kTile;
         for (int64_t j = 0; j < dim; ++j) column[j * kTile] = key[j];
         std::memcpy(cache.value_row(h, position), row(values, i) + h * dim, static_cast<size_t>(dim) * sizeof(float));

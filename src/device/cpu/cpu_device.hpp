@@ -85,6 +85,9 @@ class CpuDevice final : public Device {
   void sum_spans(Rows in, std::span<const SpanPart> spans, Rows out) override;
   void embed_mean(const Weight& table, std::span<const int32_t> ids, std::span<const SpanPart> spans,
                   Rows out) override;
+  void add_weighted_rows(const Weight& table, std::span<const int32_t> ids, std::span<const float> weights,
+                         int64_t taps, Rows out) override;
+  void rotate_2d(Rows rows, std::span<const int32_t> positions, int32_t heads, double theta) override;
 
   void attention_prepare(Rows q_gate, Rows keys, Rows values, const Weight& q_norm, const Weight& k_norm,
                          std::span<const int32_t> rope_positions, const AttentionShape& shape, int64_t first,

@@ -34,6 +34,10 @@ float gelu(float x) noexcept {
   return 0.5f * x * (1.0f + std::erf(x * 0.70710678118654752f));
 }
 
+float gelu_tanh(float x) noexcept {
+  return 0.5f * x * (1.0f + std::tanh(0.79788456080286536f * (x + 0.044715f * x * x * x)));
+}
+
 }  // namespace
 
 void CpuDevice::matmul(Rows in, std::span<const Product> products) {
@@ -100,6 +104,9 @@ void CpuDevice::matmul(Rows in, std::span<const Product> products) {
             break;
           case Epilogue::gelu:
             for (int64_t j = 0; j < columns; ++j) out[j] = gelu(sum[j]);
+            break;
+          case Epilogue::gelu_tanh:
+            for (int64_t j = 0; j < columns; ++j) out[j] = gelu_tanh(sum[j]);
             break;
         }
       }

@@ -147,7 +147,8 @@ class RefDevice final : public Device {
       const RowVector centred = x.row(i).array() - x.row(i).mean();
       x.row(i) = rms(centred, w.row(0), static_cast<double>(eps)) + b.row(0);
     }
-    write(x, out);
+    // Rows side by side are rows one after another.
+    write(Eigen::Map<const Matrix>(x.data(), out.count, out.buffer->columns()), out);
   }
   void matmul(Rows in, std::span<const Product> products) override {
     const Matrix x = read(in);
@@ -167,6 +168,10 @@ class RefDevice final : public Device {
           break;
         case Epilogue::gelu:
           y = y.unaryExpr([](double v) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); });
+          break;
+        case Epilogue::gelu_tanh:
+          y = y.unaryExpr(
+              [](double v) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); });
           break;
       }
       write(y, product.out);
@@ -188,6 +193,29 @@ class RefDevice final : public Device {
       for (int64_t i = 0; i < span.count; ++i) sum += rows.row(ids[static_cast<size_t>(span.first + i)]);
       write(sum / static_cast<double>(span.count), {out.buffer, out.first + span.out, 1});
     }
+  }
+  void add_weighted_rows(const Weight& table, std::span<const int32_t> ids, std::span<const float> weights,
+                         int64_t taps, Rows out) override {
+    const Matrix rows = decode(table);
+    Matrix y = read(out);
+    for (int64_t i = 0; i < out.count * taps; ++i)
+      y.row(i / taps) += static_cast<double>(weights[static_cast<size_t>(i)]) * rows.row(ids[static_cast<size_t>(i)]);
+    write(y, out);
+  }
+  void rotate_2d(Rows rows, std::span<const int32_t> positions, int32_t heads, double theta) override {
+    Matrix x = read(rows);
+    const int64_t dim = x.cols() / heads, half = dim / 2, quarter = dim / 4;
+    for (int64_t i = 0; i < x.rows(); ++i)
+      for (int64_t pair = 0; pair < heads * half; ++pair) {
+        const int64_t j = pair % half, first = pair / half * dim + j;
+        const double position = positions[static_cast<size_t>(j < quarter ? i : x.rows() + i)];
+        const double angle =
+            position * std::pow(theta, -4.0 * static_cast<double>(j % quarter) / static_cast<double>(dim));
+        const double a = x(i, first), b = x(i, first + half);
+        x(i, first) = a * std::cos(angle) - b * std::sin(angle);
+        x(i, first + half) = b * std::cos(angle) + a * std::sin(angle);
+      }
+    write(x, rows);
   }
 
   void attention_prepare(Rows q_gate, Rows keys, Rows values, const Weight& q_norm, const Weight& k_norm,
