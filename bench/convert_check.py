@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Reads a GGUF file that `clef quantize` wrote with the gguf package, and runs its backbone in llama.cpp.
+"""Reads a GGUF file that `clef quantize` wrote with the gguf package, and holds its backbone against llama.cpp's.
 
     pip install gguf                         # and, for the second step, llama-cpp-python and numpy
     clef quantize clef-flash/ flash.gguf --type Q4_K_M
     bench/convert_check.py flash.gguf
-    clef quantize clef-flash/ a.gguf --arch qwen35 --type F32
-    clef quantize clef-flash/ b.gguf --arch qwen35 --type Q8_0
-    bench/convert_check.py a.gguf b.gguf     # hidden states of three prompts
+    clef quantize clef-flash/ backbone.gguf --arch qwen35 --type Q8_0
+    bench/convert_check.py backbone.gguf --head clef-flash/ --hidden-states build/tests/model/hidden_states --exact f32.gguf
 
 Step 1: keys and tensors can be read, every tensor is finite when gguf dequantizes it.
-Step 2, for two files of architecture qwen35 and only when llama_cpp can be imported: the relative difference (root mean
-square) between the last hidden states of both, for three prompts.
+Step 2, for files of architecture qwen35: the last hidden states that llama.cpp computes for three prompts, and those of
+clef for the same token ids; the difference is relative (root mean square). llama.cpp rounds activations to 8 bits for
+quantized weights, clef's `exact` kind does not. With --exact also how far the type's own rounding moves clef's states from
+those of a file with the weights as they were: the noise within which the two programs ought to agree.
 """
 import argparse
+import subprocess
 import sys
 
 import numpy as np
@@ -47,29 +49,43 @@ def check_file(path):
     return arch
 
 
-def hidden_states(path):
+def relative(a, b):
+    return np.sqrt(np.mean((a - b) ** 2) / np.mean(b**2))
+
+
+def llama_states(path):
+    """Token ids and last hidden state of each prompt, by llama.cpp."""
     import llama_cpp
 
     model = llama_cpp.Llama(model_path=path, embedding=True, n_ctx=512, pooling_type=llama_cpp.LLAMA_POOLING_TYPE_NONE,
                             verbose=False)
-    return [np.asarray(model.embed(prompt, normalize=False), np.float32)[-1] for prompt in PROMPTS]
+    ids = [model.tokenize(prompt.encode(), add_bos=False) for prompt in PROMPTS]
+    return ids, [np.asarray(model.embed(prompt, normalize=False), np.float32)[-1] for prompt in PROMPTS]
+
+
+def clef_states(program, path, head, ids):
+    lines = "".join(" ".join(map(str, prompt)) + "\n" for prompt in ids)
+    command = [program, path] + ([head] if head else [])
+    done = subprocess.run(command, input=lines, stdout=subprocess.PIPE, text=True, check=True)
+    return [np.array(line.split(), np.float32) for line in done.stdout.splitlines()]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--hidden-states", metavar="PROGRAM", help="tests/model/hidden_states of the build folder")
+    parser.add_argument("--exact", metavar="FILE", help="the same backbone, its weights not rounded")
+    parser.add_argument("--head", help="where the decision head lies, for files of architecture qwen35")
     arguments = parser.parse_args()
-    architectures = [check_file(path) for path in arguments.files]
-    if len(arguments.files) != 2 or architectures != ["qwen35", "qwen35"]:
-        return
-    try:
-        first, second = (hidden_states(path) for path in arguments.files)
-    except ImportError:
-        print("llama_cpp cannot be imported: hidden states are not compared")
-        return
-    for prompt, a, b in zip(PROMPTS, first, second):
-        difference = np.sqrt(np.mean((a - b) ** 2) / np.mean(a**2))
-        print(f"  {difference:.2e}  {prompt!r}")
+    for path in arguments.files:
+        if check_file(path) != "qwen35" or not arguments.hidden_states:
+            continue
+        ids, theirs = llama_states(path)
+        ours = clef_states(arguments.hidden_states, path, arguments.head, ids)
+        exact = clef_states(arguments.hidden_states, arguments.exact, arguments.head, ids) if arguments.exact else ours
+        for prompt, a, b, c in zip(PROMPTS, theirs, ours, exact):
+            noise = f", noise of the type {relative(b, c):.2e}" if arguments.exact else ""
+            print(f"  llama.cpp beside clef {relative(a, b):.2e}{noise}  {prompt!r}")
 
 
 if __name__ == "__main__":

@@ -295,6 +295,13 @@ CLEF_API void CLEF_CALL clef_source_free(clef_source* source);
  * tokenizer rule, limits. Thread-safety: the source is used by this call alone. */
 CLEF_API clef_status CLEF_CALL clef_source_describe(const clef_runtime* runtime, clef_source* source, clef_text** json,
                                                     clef_error** error);
+/* How an encoded picture would be read, from its header: JSON {"format","width","height","orientation","alpha",
+ * "target_width","target_height","tokens"}; width and height as shown, target_ after scaling. Of `options` (may be NULL)
+ * those of pictures count. Errors: CLEF_MISSING_PART when the model has no vision part, those of the picture.
+ * Thread-safety: the source is used by this call alone. */
+CLEF_API clef_status CLEF_CALL clef_source_describe_image(const clef_runtime* runtime, clef_source* source,
+                                                          const void* bytes, size_t size, const clef_options* options,
+                                                          clef_text** json, clef_error** error);
 /* How far the weights of two forms of one model lie apart (release and GGUF, BF16 and quantized), the vision part left out:
  * JSON {"a","b","total","tensors":[{"name","shape","type_a","type_b","equal","differing","relative_error",
  * "max_difference","non_finite":[a,b],"outliers":[{"row","column","a","b"}]}]}. Names are those of GGUF files, rows and
@@ -347,7 +354,11 @@ enum {
   CLEF_LIMIT_VOCABULARY = 1,
   CLEF_LIMIT_QUESTIONS = 2,
   CLEF_LIMIT_OPTIONS = 3,
-  CLEF_LIMIT_LEVELS = 4
+  CLEF_LIMIT_LEVELS = 4,
+  CLEF_LIMIT_IMAGES = 5,       /* of a request */
+  CLEF_LIMIT_VIDEOS = 6,       /* of a request */
+  CLEF_LIMIT_IMAGE_PIXELS = 7, /* width * height of one picture as it is given */
+  CLEF_LIMIT_IMAGE_TOKENS = 8  /* of one picture; larger ones are scaled down. 0: as the model's processor has it */
 };
 /* A number of the model or of the default limits; 0 for an unknown one. */
 CLEF_API uint64_t CLEF_CALL clef_model_limit(const clef_model* model, clef_limit limit);
@@ -450,7 +461,9 @@ CLEF_API clef_status CLEF_CALL clef_state_set_text_borrow(clef_state* state, con
 /* A JSON value, rendered as the models were trained (sorted keys, Python's number forms); a JSON string is plain text. */
 CLEF_API clef_status CLEF_CALL clef_state_set_json(clef_state* state, const char* json, size_t size,
                                                    clef_error** error);
-/* An encoded picture (PNG, JPEG, WebP by content). The _borrow form does not copy. */
+/* An encoded picture (PNG, JPEG, WebP, told apart by content). Pictures come before videos, both before the text. The
+ * _borrow form does not copy; `release` (may be NULL) is called when the bytes are no longer needed, on failure too.
+ * INVALID_VALUE names what is wrong with the picture; limits (CLEF_LIMIT_IMAGE_PIXELS, ...) are checked when it is used. */
 CLEF_API clef_status CLEF_CALL clef_state_add_image(clef_state* state, const void* bytes, size_t size,
                                                     clef_error** error);
 CLEF_API clef_status CLEF_CALL clef_state_add_image_borrow(clef_state* state, const void* bytes, size_t size,
@@ -465,8 +478,8 @@ CLEF_API clef_status CLEF_CALL clef_state_add_pixels(clef_state* state, const vo
 CLEF_API clef_status CLEF_CALL clef_state_add_pixels_borrow(clef_state* state, const void* pixels, uint32_t width,
                                                             uint32_t height, size_t stride, clef_pixel_format format,
                                                             clef_release release, void* user, clef_error** error);
-/* Frames of one video, all of one size; `times` in seconds per frame, or NULL with frames_per_second. sample != 0 lets the
- * model's processor choose frames, 0 takes all. */
+/* Frames of one video, all of one size, copied; `times` in seconds per frame in rising order, or NULL with
+ * frames_per_second (0: unknown, taken as 24). sample 1 lets the model's processor choose frames, 0 takes all. */
 CLEF_API clef_status CLEF_CALL clef_state_add_video(clef_state* state, const void* const* frames, size_t count,
                                                     uint32_t width, uint32_t height, size_t stride,
                                                     clef_pixel_format format, const double* times,
@@ -507,7 +520,8 @@ CLEF_API clef_status CLEF_CALL clef_options_set_detail(clef_options* options, in
 CLEF_API clef_status CLEF_CALL clef_options_set_rounding(clef_options* options, int32_t rounding, clef_error** error);
 /* 1: refuse unknown request fields and missing instructions. Default 0. */
 CLEF_API clef_status CLEF_CALL clef_options_set_strict(clef_options* options, int32_t strict, clef_error** error);
-/* Raises or lowers a limit of requests (CLEF_LIMIT_QUESTIONS 64, _OPTIONS 255, _LEVELS 10). */
+/* Raises or lowers a limit of requests (CLEF_LIMIT_QUESTIONS 64, _OPTIONS 255, _LEVELS 10, _IMAGES 4, _VIDEOS 4,
+ * _IMAGE_PIXELS 16777216, _IMAGE_TOKENS 0). */
 CLEF_API clef_status CLEF_CALL clef_options_set_limit(clef_options* options, clef_limit limit, uint64_t value,
                                                       clef_error** error);
 CLEF_API clef_status CLEF_CALL clef_options_set_cancel(clef_options* options, const clef_cancel* cancel,
@@ -515,8 +529,8 @@ CLEF_API clef_status CLEF_CALL clef_options_set_cancel(clef_options* options, co
 CLEF_API clef_status CLEF_CALL clef_options_set_progress(clef_options* options, const clef_progress_hooks* hooks,
                                                          clef_error** error);
 /* Any of the above but cancel and progress by name ("max_tokens", "truncation", ..., limits as "max_questions",
- * "max_options", "max_levels") with a textual value: a number, 0/1/true/false, or the constant's last word in lower case
- * ("never" or "state_tail", "white", "entropy", ...). */
+ * "max_options", "max_levels", "max_images", "max_videos", "max_image_pixels", "max_image_tokens") with a textual value: a
+ * number, 0/1/true/false, or the constant's last word in lower case ("never" or "state_tail", "white", "entropy", ...). */
 CLEF_API clef_status CLEF_CALL clef_options_set(clef_options* options, const char* name, size_t name_size,
                                                 const char* value, size_t value_size, clef_error** error);
 CLEF_API void CLEF_CALL clef_options_free(clef_options* options);

@@ -3,11 +3,26 @@
 
 namespace clef::capi {
 
-Result<schema::Request> parse_request(const char* request, size_t size, DecideSettings& settings) {
+namespace {
+
+// The pictures of a request, which keep its bytes.
+std::vector<decide::Picture> take_pictures(std::vector<schema::EncodedImage> images, decide::Media& media) {
+  const auto owner = std::make_shared<const std::vector<schema::EncodedImage>>(std::move(images));
+  media.owners.push_back(owner);
+  std::vector<decide::Picture> pictures;
+  for (const schema::EncodedImage& image : *owner) pictures.push_back({std::as_bytes(std::span(image.bytes)), {}});
+  return pictures;
+}
+
+}  // namespace
+
+Result<schema::Request> parse_request(const char* request, size_t size, DecideSettings& settings,
+                                      decide::Media& media) {
   CLEF_ASSIGN_OR_RETURN(const std::string_view text, raw_text(request, size, "request"));
   CLEF_ASSIGN_OR_RETURN(schema::Request parsed, schema::parse_request(text, settings.limits));
-  if (!parsed.images.empty())
-    return Status(Code::unsupported, "pictures are not supported by this version").at("/images");
+  media.images = take_pictures(std::move(parsed.images), media);
+  for (schema::EncodedVideo& video : parsed.videos)
+    media.videos.push_back({take_pictures(std::move(video.frames), media), {}, video.fps, video.sample});
   if (parsed.truncation) settings.decide.truncation = *parsed.truncation;
   return parsed;
 }
@@ -27,7 +42,7 @@ clef_status clef_decide(clef_session* session, const clef_schema* schema, const 
     const DecideSettings settings = settings_of(options);
     CLEF_ASSIGN_OR_RETURN(const BusySession busy, BusySession::take(session->state));
     CLEF_ASSIGN_OR_RETURN(clef::decide::Decision result,
-                          busy->session->decide(*schema->schema, state->text(), settings.for_call()));
+                          busy->session->decide(*schema->schema, state->text(), settings.for_call(), state->media));
     CLEF_ASSIGN_OR_RETURN(auto made, make_decision(std::move(result), settings.json, *busy->loaded->runtime));
     *decision = made.release();
     return {};
@@ -42,9 +57,10 @@ clef_status clef_decide_json(clef_session* session, const char* request, size_t 
     CLEF_RETURN_IF_ERROR(require(decision, "decision"));
     DecideSettings settings = settings_of(options);
     CLEF_ASSIGN_OR_RETURN(const BusySession busy, BusySession::take(session->state));
-    CLEF_ASSIGN_OR_RETURN(clef::schema::Request parsed, parse_request(request, size, settings));
+    clef::decide::Media media;
+    CLEF_ASSIGN_OR_RETURN(clef::schema::Request parsed, parse_request(request, size, settings, media));
     CLEF_ASSIGN_OR_RETURN(clef::decide::Decision result,
-                          busy->session->decide(parsed.schema, parsed.state, settings.for_call()));
+                          busy->session->decide(parsed.schema, parsed.state, settings.for_call(), std::move(media)));
     if (parsed.model) result.model = std::move(*parsed.model);
     CLEF_ASSIGN_OR_RETURN(auto made, make_decision(std::move(result), settings.json, *busy->loaded->runtime));
     *decision = made.release();

@@ -15,6 +15,7 @@
 #include "clef.h"
 #include "convert/quantize.hpp"
 #include "decide/decision.hpp"
+#include "decide/media.hpp"
 #include "decide/session.hpp"
 #include "guard.hpp"
 #include "hooks.hpp"
@@ -141,8 +142,9 @@ class BusySession {
   std::shared_ptr<SessionState> session_;
 };
 
-// A whole request as JSON, by the limits of the settings; its own truncation goes before theirs.
-Result<schema::Request> parse_request(const char* request, size_t size, DecideSettings& settings);
+// A whole request as JSON, by the limits of the settings; its own truncation goes before theirs. Its pictures are moved
+// into `media`.
+Result<schema::Request> parse_request(const char* request, size_t size, DecideSettings& settings, decide::Media& media);
 
 // The handle of a finished decision; logs when a state was cut.
 Result<std::unique_ptr<clef_decision>> make_decision(decide::Decision decision, const decide::JsonOptions& options,
@@ -188,6 +190,7 @@ struct clef_state {
   std::string copy;
   std::shared_ptr<const clef::capi::Borrowed> owner;  // of a borrowed text
   std::string_view borrowed;
+  clef::decide::Media media;
   std::string_view text() const noexcept { return owner ? borrowed : std::string_view(copy); }
 };
 

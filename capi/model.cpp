@@ -34,11 +34,6 @@ Result<std::shared_ptr<const LoadedModel>> load(const std::shared_ptr<Runtime>& 
   return std::shared_ptr<const LoadedModel>(std::move(loaded));
 }
 
-int64_t token_limit(const decide::Options& options, const model::Config& config) {
-  return options.max_tokens > 0 && options.max_tokens < config.max_positions ? options.max_tokens
-                                                                             : config.max_positions;
-}
-
 std::string prompt_json(const schema::Prompt& prompt) {
   std::string text;
   json::Writer writer(text);
@@ -66,15 +61,11 @@ std::string prompt_json(const schema::Prompt& prompt) {
   return text;
 }
 
-Result<std::unique_ptr<clef_text>> make_prompt(const model::Model& model, std::string_view state,
-                                               const schema::Schema& schema, const decide::Options& options) {
-  schema::PromptOptions prompt_options;
-  prompt_options.max_tokens = token_limit(options, model.config());
-  prompt_options.truncation = options.truncation;
-  prompt_options.user_text = options.user_text;
-  prompt_options.keep_pieces = true;
-  CLEF_ASSIGN_OR_RETURN(const schema::Prompt prompt,
-                        schema::encode_prompt(model.tokenizer(), state, schema, prompt_options));
+Result<std::unique_ptr<clef_text>> make_prompt(const LoadedModel& loaded, std::string_view state,
+                                               const schema::Schema& schema, const decide::Options& options,
+                                               decide::Media media) {
+  CLEF_ASSIGN_OR_RETURN(const schema::Prompt prompt, decide::make_prompt(*loaded.model, schema, state, options,
+                                                                         std::move(media), loaded.runtime->memory()));
   auto text = std::make_unique<clef_text>();
   text->text = prompt_json(prompt);
   return text;
@@ -121,6 +112,12 @@ uint64_t clef_model_limit(const clef_model* model, clef_limit limit) {
         return limits.max_options;
       case CLEF_LIMIT_LEVELS:
         return limits.max_levels;
+      case CLEF_LIMIT_IMAGES:
+        return limits.max_images;
+      case CLEF_LIMIT_VIDEOS:
+        return limits.max_videos;
+      case CLEF_LIMIT_IMAGE_PIXELS:
+        return clef::decide::MediaOptions().max_pixels;
       default:
         return 0;
     }
@@ -158,9 +155,10 @@ clef_status clef_model_count_tokens(const clef_model* model, const clef_schema* 
     CLEF_RETURN_IF_ERROR(require(model, "model"));
     CLEF_RETURN_IF_ERROR(require(schema, "schema"));
     CLEF_RETURN_IF_ERROR(require(state, "state"));
-    CLEF_ASSIGN_OR_RETURN(const clef::schema::TokenCounts counts,
-                          clef::schema::count_tokens(model->loaded->model->tokenizer(), state->text(), *schema->schema,
-                                                     settings_of(options).decide.user_text));
+    CLEF_ASSIGN_OR_RETURN(
+        const clef::schema::TokenCounts counts,
+        clef::decide::count_tokens(*model->loaded->model, *schema->schema, state->text(), settings_of(options).decide,
+                                   state->media, model->loaded->runtime->memory()));
     if (fixed_tokens) *fixed_tokens = static_cast<uint64_t>(counts.fixed);
     if (state_tokens) *state_tokens = static_cast<uint64_t>(counts.state);
     return {};
@@ -175,8 +173,8 @@ clef_status clef_model_prompt(const clef_model* model, const clef_schema* schema
     CLEF_RETURN_IF_ERROR(require(schema, "schema"));
     CLEF_RETURN_IF_ERROR(require(state, "state"));
     CLEF_RETURN_IF_ERROR(require(json, "json"));
-    CLEF_ASSIGN_OR_RETURN(
-        auto text, make_prompt(*model->loaded->model, state->text(), *schema->schema, settings_of(options).decide));
+    CLEF_ASSIGN_OR_RETURN(auto text, make_prompt(*model->loaded, state->text(), *schema->schema,
+                                                 settings_of(options).decide, state->media));
     *json = text.release();
     return {};
   });
@@ -189,8 +187,10 @@ clef_status clef_model_prompt_json(const clef_model* model, const char* request,
     CLEF_RETURN_IF_ERROR(require(model, "model"));
     CLEF_RETURN_IF_ERROR(require(json, "json"));
     DecideSettings settings = settings_of(options);
-    CLEF_ASSIGN_OR_RETURN(const clef::schema::Request parsed, parse_request(request, size, settings));
-    CLEF_ASSIGN_OR_RETURN(auto text, make_prompt(*model->loaded->model, parsed.state, parsed.schema, settings.decide));
+    clef::decide::Media media;
+    CLEF_ASSIGN_OR_RETURN(const clef::schema::Request parsed, parse_request(request, size, settings, media));
+    CLEF_ASSIGN_OR_RETURN(auto text,
+                          make_prompt(*model->loaded, parsed.state, parsed.schema, settings.decide, std::move(media)));
     *json = text.release();
     return {};
   });

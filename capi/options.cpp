@@ -38,14 +38,15 @@ Status set_control_tokens(DecideSettings& settings, int32_t value) {
   return {};
 }
 
-// Pictures are not read yet, so these two are checked only.
-Status set_exif(int32_t value) {
-  return check_switch("exif", value);
+Status set_exif(DecideSettings& settings, int32_t value) {
+  return set_switch("exif", value, settings.decide.media.exif_orientation);
 }
 
-Status set_alpha(clef_alpha value) {
-  if (value == CLEF_ALPHA_WHITE || value == CLEF_ALPHA_DROP) return {};
-  return bad_value("alpha", std::to_string(value), "CLEF_ALPHA_WHITE or CLEF_ALPHA_DROP");
+Status set_alpha(DecideSettings& settings, clef_alpha value) {
+  if (value != CLEF_ALPHA_WHITE && value != CLEF_ALPHA_DROP)
+    return bad_value("alpha", std::to_string(value), "CLEF_ALPHA_WHITE or CLEF_ALPHA_DROP");
+  settings.decide.media.drop_alpha = value == CLEF_ALPHA_DROP;
+  return {};
 }
 
 Status set_confidence(DecideSettings& settings, clef_confidence value) {
@@ -53,6 +54,16 @@ Status set_confidence(DecideSettings& settings, clef_confidence value) {
     return bad_value("confidence", std::to_string(value),
                      "CLEF_CONFIDENCE_MAX, CLEF_CONFIDENCE_JEV or CLEF_CONFIDENCE_ENTROPY");
   settings.json.confidence = static_cast<decide::Confidence>(value);
+  return {};
+}
+
+// Of one picture.
+Status set_image_limit(std::string_view name, uint64_t value, uint64_t least, uint64_t& out) {
+  constexpr uint64_t kMost = uint64_t{1} << 32;
+  if (value < least || value > kMost)
+    return Status(Code::out_of_range, std::string(name) + " is " + std::to_string(value) + "; it goes from " +
+                                          std::to_string(least) + " to " + std::to_string(kMost));
+  out = value;
   return {};
 }
 
@@ -73,9 +84,19 @@ Status set_limit(DecideSettings& settings, clef_limit limit, uint64_t value) {
     case CLEF_LIMIT_LEVELS:
       target = {"max_levels", &settings.limits.max_levels, settings.limits.min_levels};
       break;
+    case CLEF_LIMIT_IMAGES:
+      target = {"max_images", &settings.limits.max_images, 0};
+      break;
+    case CLEF_LIMIT_VIDEOS:
+      target = {"max_videos", &settings.limits.max_videos, 0};
+      break;
+    case CLEF_LIMIT_IMAGE_PIXELS:
+      return set_image_limit("max_image_pixels", value, 1, settings.decide.media.max_pixels);
+    case CLEF_LIMIT_IMAGE_TOKENS:
+      return set_image_limit("max_image_tokens", value, 0, settings.decide.media.max_image_tokens);
     default:
-      return Status(Code::invalid_argument,
-                    "limit " + std::to_string(limit) + " cannot be set; those of questions, options and levels can");
+      return Status(Code::invalid_argument, "limit " + std::to_string(limit) +
+                                                " cannot be set; those of questions, options, levels and pictures can");
   }
   constexpr uint64_t kMost = 1000000;
   if (value < target.least || value > kMost)
@@ -104,19 +125,30 @@ Result<int32_t> parse_named(std::string_view name, std::string_view value, const
 Status set_switch_by_name(DecideSettings& settings, std::string_view name, std::string_view text) {
   CLEF_ASSIGN_OR_RETURN(const int32_t value, parse_switch(name, text));
   if (name == "control_tokens") return set_control_tokens(settings, value);
-  if (name == "exif") return set_exif(value);
+  if (name == "exif") return set_exif(settings, value);
   if (name == "detail") return set_switch(name, value, settings.json.detail);
   if (name == "rounding") return set_switch(name, value, settings.json.rounded);
   return set_switch(name, value, settings.limits.strict);
 }
 
+struct NamedLimit {
+  std::string_view name;
+  clef_limit limit;
+};
+constexpr NamedLimit kLimits[] = {{"max_questions", CLEF_LIMIT_QUESTIONS},
+                                  {"max_options", CLEF_LIMIT_OPTIONS},
+                                  {"max_levels", CLEF_LIMIT_LEVELS},
+                                  {"max_images", CLEF_LIMIT_IMAGES},
+                                  {"max_videos", CLEF_LIMIT_VIDEOS},
+                                  {"max_image_pixels", CLEF_LIMIT_IMAGE_PIXELS},
+                                  {"max_image_tokens", CLEF_LIMIT_IMAGE_TOKENS}};
+
 Status set_number_by_name(DecideSettings& settings, std::string_view name, std::string_view text) {
   CLEF_ASSIGN_OR_RETURN(const uint64_t value, parse_number(name, text));
   if (name == "max_tokens") return set_count(name, value, settings.decide.max_tokens);
   if (name == "chunk") return set_count(name, value, settings.decide.chunk);
-  if (name == "max_questions") return set_limit(settings, CLEF_LIMIT_QUESTIONS, value);
-  if (name == "max_options") return set_limit(settings, CLEF_LIMIT_OPTIONS, value);
-  if (name == "max_levels") return set_limit(settings, CLEF_LIMIT_LEVELS, value);
+  for (const NamedLimit& limit : kLimits)
+    if (name == limit.name) return set_limit(settings, limit.limit, value);
   settings.decide.memory_limit = value;
   return {};
 }
@@ -125,9 +157,11 @@ Status set_by_name(DecideSettings& settings, std::string_view name, std::string_
   for (const std::string_view known : {"control_tokens", "exif", "detail", "rounding", "strict"}) {
     if (name == known) return set_switch_by_name(settings, name, text);
   }
-  for (const std::string_view known :
-       {"max_tokens", "chunk", "memory_limit", "max_questions", "max_options", "max_levels"}) {
+  for (const std::string_view known : {"max_tokens", "chunk", "memory_limit"}) {
     if (name == known) return set_number_by_name(settings, name, text);
+  }
+  for (const NamedLimit& limit : kLimits) {
+    if (name == limit.name) return set_number_by_name(settings, name, text);
   }
   if (name == "truncation") {
     constexpr NamedValue kValues[] = {
@@ -138,7 +172,7 @@ Status set_by_name(DecideSettings& settings, std::string_view name, std::string_
   if (name == "alpha") {
     constexpr NamedValue kValues[] = {{"white", CLEF_ALPHA_WHITE}, {"drop", CLEF_ALPHA_DROP}};
     CLEF_ASSIGN_OR_RETURN(const int32_t value, parse_named(name, text, kValues));
-    return set_alpha(value);
+    return set_alpha(settings, value);
   }
   if (name == "confidence") {
     constexpr NamedValue kValues[] = {
@@ -150,7 +184,9 @@ Status set_by_name(DecideSettings& settings, std::string_view name, std::string_
       Code::unknown_field,
       "there is no option \"" + std::string(name) +
           "\"; there are max_tokens, truncation, control_tokens, chunk, memory_limit, exif, alpha, confidence, "
-          "detail, rounding, strict, max_questions, max_options and max_levels");
+          "detail, rounding, strict, max_questions, max_options, max_levels, max_images, max_videos, max_image_pixels "
+          "and "
+          "max_image_tokens");
 }
 
 // What all setters have in common.
@@ -202,11 +238,11 @@ clef_status clef_options_set_memory_limit(clef_options* options, uint64_t bytes,
 }
 
 clef_status clef_options_set_exif(clef_options* options, int32_t apply, clef_error** error) {
-  return change(options, error, [&](DecideSettings&) { return set_exif(apply); });
+  return change(options, error, [&](DecideSettings& settings) { return set_exif(settings, apply); });
 }
 
 clef_status clef_options_set_alpha(clef_options* options, clef_alpha alpha, clef_error** error) {
-  return change(options, error, [&](DecideSettings&) { return set_alpha(alpha); });
+  return change(options, error, [&](DecideSettings& settings) { return set_alpha(settings, alpha); });
 }
 
 clef_status clef_options_set_confidence(clef_options* options, clef_confidence formula, clef_error** error) {

@@ -27,8 +27,8 @@ clef_status clef_run_start(clef_session* session, const clef_schema* schema, con
     CLEF_ASSIGN_OR_RETURN(BusySession busy, BusySession::take(session->state));
     std::unique_ptr<clef_run> made(
         new clef_run{std::move(busy), schema->schema, std::move(settings), nullptr, Stage::working, nullptr});
-    CLEF_ASSIGN_OR_RETURN(made->run,
-                          made->session->session->start(*made->schema, state->text(), made->settings.for_call()));
+    CLEF_ASSIGN_OR_RETURN(made->run, made->session->session->start(*made->schema, state->text(),
+                                                                   made->settings.for_call(), state->media));
     *run = made.release();
     return {};
   });

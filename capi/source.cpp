@@ -1,5 +1,10 @@
-#include "io/source.hpp"
+#include <span>
+
+#include "decide/media_plan.hpp"
 #include "handles.hpp"
+#include "io/source.hpp"
+#include "json/json.hpp"
+#include "media/decode.hpp"
 #include "model/compare.hpp"
 #include "strings.hpp"
 
@@ -28,6 +33,34 @@ Result<std::string_view> file_name(const model::Files& files, const char* name, 
 // The entry is made before anything that must not be lost is.
 void add(model::Files& files, std::string_view name, std::string_view path, io::SourcePtr source) {
   files.entries.push_back({std::string(name), std::string(path), std::move(source)});
+}
+
+Result<std::string> image_json(std::span<const std::byte> encoded, const decide::MediaOptions& options,
+                               const model::Processor& processor) {
+  media::DecodeOptions decoding;
+  decoding.exif_orientation = options.exif_orientation;
+  decoding.max_pixels = options.max_pixels;
+  CLEF_ASSIGN_OR_RETURN(const media::ImageInfo info, media::probe(encoded, decoding));
+  CLEF_ASSIGN_OR_RETURN(const decide::PictureSize size, decide::picture_size({encoded, {}}, options, processor));
+  std::string text;
+  json::Writer writer(text);
+  const auto number = [&](std::string_view key, uint64_t value) {
+    writer.key(key);
+    writer.unsigned_integer(value);
+  };
+  writer.begin_object();
+  writer.key("format");
+  writer.string(media::format_name(info.format));
+  number("width", size.width);
+  number("height", size.height);
+  number("orientation", static_cast<uint64_t>(info.orientation));
+  writer.key("alpha");
+  writer.boolean(info.alpha);
+  number("target_width", size.target.width);
+  number("target_height", size.target.height);
+  number("tokens", size.target.tokens);
+  writer.end_object();
+  return text;
 }
 
 }  // namespace
@@ -148,6 +181,24 @@ clef_status clef_source_describe(const clef_runtime* runtime, clef_source* sourc
     const auto tokenizer = clef::model::load_tokenizer(package, clef::text::PreTokenizer::automatic);
     auto text = std::make_unique<clef_text>();
     text->text = clef::model::describe(package, tokenizer.ok() ? &tokenizer.value() : nullptr, true);
+    *json = text.release();
+    return {};
+  });
+}
+
+clef_status clef_source_describe_image(const clef_runtime* runtime, clef_source* source, const void* bytes, size_t size,
+                                       const clef_options* options, clef_text** json, clef_error** error) {
+  clear(json);
+  return guard(error, [&]() -> Status {
+    CLEF_RETURN_IF_ERROR(require(runtime, "runtime"));
+    CLEF_RETURN_IF_ERROR(require(source, "source"));
+    CLEF_RETURN_IF_ERROR(require(bytes, "bytes"));
+    CLEF_RETURN_IF_ERROR(require(json, "json"));
+    CLEF_ASSIGN_OR_RETURN(const clef::model::Package package, clef::model::open_package(source->files));
+    CLEF_ASSIGN_OR_RETURN(const clef::model::VisionSettings vision, clef::model::vision_settings(package));
+    const std::span<const std::byte> encoded(static_cast<const std::byte*>(bytes), size);
+    auto text = std::make_unique<clef_text>();
+    CLEF_ASSIGN_OR_RETURN(text->text, image_json(encoded, settings_of(options).decide.media, vision.processor));
     *json = text.release();
     return {};
   });

@@ -1,4 +1,10 @@
+#include <cstring>
+#include <span>
+#include <vector>
+
 #include "handles.hpp"
+#include "media/decode.hpp"
+#include "media/pixels.hpp"
 #include "strings.hpp"
 
 namespace clef::capi {
@@ -9,10 +15,67 @@ void set_copy(clef_state& state, std::string text) noexcept {
   state.owner.reset();
 }
 
-Status no_pictures(const clef_state* state, const void* bytes, std::string_view what) {
+// Bytes that a state keeps, with their owner.
+struct Kept {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+Kept copy_bytes(const void* data, size_t size) {
+  auto copy = std::make_shared<std::vector<std::byte>>(size);
+  if (size > 0) std::memcpy(copy->data(), data, size);
+  const std::span<const std::byte> bytes(*copy);
+  return {bytes, std::move(copy)};
+}
+
+// A picture that cannot be one is refused here; limits are known when it is used.
+Status check_image(const clef_state* state, const void* bytes, size_t size) {
   CLEF_RETURN_IF_ERROR(require(state, "state"));
-  CLEF_RETURN_IF_ERROR(require(bytes, what));
-  return Status(Code::unsupported, "pictures are not supported by this version");
+  CLEF_RETURN_IF_ERROR(require(bytes, "bytes"));
+  const std::string at = "/images/" + std::to_string(state->media.images.size());
+  media::DecodeOptions any_size;
+  any_size.max_pixels = UINT64_MAX;
+  return media::probe({static_cast<const std::byte*>(bytes), size}, any_size).status().at(at);
+}
+
+void add_image(clef_state& state, Kept kept) {
+  state.media.owners.push_back(std::move(kept.owner));
+  state.media.images.push_back({kept.bytes, {}});
+}
+
+// Pixels as the host describes them, with the number of bytes that they span.
+Result<media::PixelView> check_pixels(const void* pixels, std::string_view name, uint32_t width, uint32_t height,
+                                      size_t stride, clef_pixel_format format) {
+  CLEF_RETURN_IF_ERROR(require(pixels, name));
+  if (format < CLEF_PIXEL_RGB8 || format > CLEF_PIXEL_GRAY8)
+    return bad_value("format", std::to_string(format), "one of CLEF_PIXEL_RGB8 to CLEF_PIXEL_GRAY8");
+  media::PixelView view{pixels, SIZE_MAX, width, height, stride, static_cast<media::PixelFormat>(format)};
+  CLEF_ASSIGN_OR_RETURN(view.size, media::pixel_bytes(view));
+  return view;
+}
+
+// The view now looks at bytes that the state keeps.
+decide::Picture copy_pixels(media::PixelView view, std::vector<std::shared_ptr<const void>>& owners) {
+  Kept kept = copy_bytes(view.data, view.size);
+  view.data = kept.bytes.data();
+  owners.push_back(std::move(kept.owner));
+  return {{}, view};
+}
+
+Status check_times(const double* times, size_t count, double fps) {
+  if (!times) {
+    if (fps >= 0 && fps <= 1e6) return {};  // 0: unknown
+    return Status(Code::out_of_range, "frames_per_second is not between 0 (unknown) and 1000000");
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!(times[i] >= 0 && times[i] <= 1e9))
+      return Status(Code::out_of_range,
+                    "the time of frame " + std::to_string(i) + " is not between 0 and 1000000000 seconds");
+    if (i > 0 && times[i] < times[i - 1])
+      return Status(Code::invalid_argument,
+                    "the time of frame " + std::to_string(i) + " lies before that of the frame before it");
+  }
+  return {};
 }
 
 }  // namespace
@@ -63,33 +126,70 @@ clef_status clef_state_set_json(clef_state* state, const char* json, size_t size
   });
 }
 
-clef_status clef_state_add_image(clef_state* state, const void* bytes, size_t, clef_error** error) {
-  return guard(error, [&]() -> Status { return no_pictures(state, bytes, "bytes"); });
+clef_status clef_state_add_image(clef_state* state, const void* bytes, size_t size, clef_error** error) {
+  return guard(error, [&]() -> Status {
+    CLEF_RETURN_IF_ERROR(check_image(state, bytes, size));
+    add_image(*state, copy_bytes(bytes, size));
+    return {};
+  });
 }
 
-clef_status clef_state_add_image_borrow(clef_state* state, const void* bytes, size_t, clef_release release, void* user,
-                                        clef_error** error) {
-  const Borrowed borrowed(release, user);
-  return guard(error, [&]() -> Status { return no_pictures(state, bytes, "bytes"); });
+clef_status clef_state_add_image_borrow(clef_state* state, const void* bytes, size_t size, clef_release release,
+                                        void* user, clef_error** error) {
+  Borrowed borrowed(release, user);
+  return guard(error, [&]() -> Status {
+    CLEF_RETURN_IF_ERROR(check_image(state, bytes, size));
+    add_image(*state, {{static_cast<const std::byte*>(bytes), size}, borrowed.hand_on()});
+    return {};
+  });
 }
 
-clef_status clef_state_add_pixels(clef_state* state, const void* pixels, uint32_t, uint32_t, size_t, clef_pixel_format,
-                                  clef_error** error) {
-  return guard(error, [&]() -> Status { return no_pictures(state, pixels, "pixels"); });
+clef_status clef_state_add_pixels(clef_state* state, const void* pixels, uint32_t width, uint32_t height, size_t stride,
+                                  clef_pixel_format format, clef_error** error) {
+  return guard(error, [&]() -> Status {
+    CLEF_RETURN_IF_ERROR(require(state, "state"));
+    CLEF_ASSIGN_OR_RETURN(const auto view, check_pixels(pixels, "pixels", width, height, stride, format));
+    state->media.images.push_back(copy_pixels(view, state->media.owners));
+    return {};
+  });
 }
 
-clef_status clef_state_add_pixels_borrow(clef_state* state, const void* pixels, uint32_t, uint32_t, size_t,
-                                         clef_pixel_format, clef_release release, void* user, clef_error** error) {
-  const Borrowed borrowed(release, user);
-  return guard(error, [&]() -> Status { return no_pictures(state, pixels, "pixels"); });
+clef_status clef_state_add_pixels_borrow(clef_state* state, const void* pixels, uint32_t width, uint32_t height,
+                                         size_t stride, clef_pixel_format format, clef_release release, void* user,
+                                         clef_error** error) {
+  Borrowed borrowed(release, user);
+  return guard(error, [&]() -> Status {
+    CLEF_RETURN_IF_ERROR(require(state, "state"));
+    CLEF_ASSIGN_OR_RETURN(const auto view, check_pixels(pixels, "pixels", width, height, stride, format));
+    state->media.images.push_back({{}, view});
+    state->media.owners.push_back(borrowed.hand_on());
+    return {};
+  });
 }
 
-clef_status clef_state_add_video(clef_state* state, const void* const* frames, size_t, uint32_t, uint32_t, size_t,
-                                 clef_pixel_format, const double*, double, int32_t, clef_error** error) {
+clef_status clef_state_add_video(clef_state* state, const void* const* frames, size_t count, uint32_t width,
+                                 uint32_t height, size_t stride, clef_pixel_format format, const double* times,
+                                 double frames_per_second, int32_t sample, clef_error** error) {
   return guard(error, [&]() -> Status {
     CLEF_RETURN_IF_ERROR(require(state, "state"));
     CLEF_RETURN_IF_ERROR(require(frames, "frames"));
-    return Status(Code::unsupported, "video is not supported by this version");
+    CLEF_RETURN_IF_ERROR(check_switch("sample", sample));
+    if (count == 0) return Status(Code::empty, "the video has no frames; give at least one");
+    CLEF_RETURN_IF_ERROR(check_times(times, count, frames_per_second));
+    clef::decide::Video video;
+    std::vector<std::shared_ptr<const void>> owners;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string name = "frame " + std::to_string(i);
+      CLEF_ASSIGN_OR_RETURN(const auto view, check_pixels(frames[i], name, width, height, stride, format));
+      video.frames.push_back(copy_pixels(view, owners));
+    }
+    if (times) video.times.assign(times, times + count);
+    video.fps = frames_per_second;
+    video.sample = sample != 0;
+    clef::decide::Media& media = state->media;
+    media.owners.insert(media.owners.end(), owners.begin(), owners.end());
+    media.videos.push_back(std::move(video));
+    return {};
   });
 }
 

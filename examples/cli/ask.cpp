@@ -86,6 +86,18 @@ std::optional<clef::State> make_state(const std::string& argument) {
   return std::move(*state);
 }
 
+bool add_images(clef::State& state, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const std::optional<std::string> bytes = read_input(path);
+    if (!bytes) return false;
+    if (auto added = state.add_image(bytes->data(), bytes->size()); !added) {
+      complain(added.error(), path);
+      return false;
+    }
+  }
+  return true;
+}
+
 clef::Result<clef::Schema> make_schema(const std::vector<Question>& questions, const clef::Options& options) {
   clef::SchemaBuilder builder(options);
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -164,7 +176,7 @@ void print_table(const Arguments& arguments, const clef::Decision& decision) {
 int run(const Arguments& arguments) {
   clef::Options options = decision_options(arguments.decision);
   std::optional<clef::State> state = make_state(arguments.state);
-  if (!state) return kFailed;
+  if (!state || !add_images(*state, arguments.decision.images)) return kFailed;
   auto schema = make_schema(arguments.questions, options);
   if (!schema) {
     complain(schema.error());
@@ -193,12 +205,12 @@ int run(const Arguments& arguments) {
 
 void add_ask(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("ask", "Ask questions about one text");
+  CLI::App* command = app.add_subcommand("ask", "Ask questions about one text, with or without pictures");
   add_model_arguments(*command, arguments->model);
-  command
-      ->add_option("--state", arguments->state,
-                   "What is judged: a text, @FILE (a .json file is taken as JSON), or - for stdin")
-      ->required();
+  command->add_option(
+      "--state", arguments->state,
+      "What is judged: a text, @FILE (a .json file is taken as JSON), or - for stdin; may be left out with "
+      "--image");
   const auto add_question = [&](const char* flag, const char* help, const char* form) {
     command->add_option(flag, arguments->raw, help)
         ->type_name(form)
@@ -218,8 +230,10 @@ void add_ask(CLI::App& app, Action& action) {
       "  clef ask clef-flash.gguf --state \"I was charged twice.\" --yes-no \"Is a refund requested?\"\n"
       "  clef ask clef-flash.gguf --state @mail.txt --choice \"Which team?=billing,technical,shipping\" \\\n"
       "       --score \"How urgent is it?=can wait,this week,today\"\n"
+      "  clef ask clef-flash/ --image invoice.jpg --yes-no \"Is the total above 100 euros?\"\n"
       "  cat mail.txt | clef ask clef-flash.gguf --state - --yes-no \"Is this spam?\" --json");
   command->callback([command, arguments, &action] {
+    if (command->count("--state") == 0 && arguments->decision.images.empty()) throw CLI::RequiredError("--state");
     arguments->questions = parse_questions(*command);
     action = [arguments] { return run(*arguments); };
   });

@@ -101,6 +101,22 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
   add_pre_tokenizer(command, arguments.pre_tokenizer);
 }
 
+void add_picture_arguments(CLI::App& command, DecisionArguments& arguments) {
+  command.add_flag("--no-exif", arguments.no_exif, "Ignore the EXIF orientation of pictures");
+  command.add_option("--alpha", arguments.alpha, "Transparent pictures: white (put on white), drop")
+      ->check(CLI::IsMember({"white", "drop"}));
+  command
+      .add_option("--max-image-tokens", arguments.options.max_image_tokens,
+                  "Most tokens of a picture, larger ones are scaled down; 0: as the model's processor has it")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
+  command
+      .add_option("--max-image-pixels", arguments.options.max_image_pixels,
+                  "Most pixels of a picture as it is given; 0: 16777216")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
+}
+
 void add_decision_arguments(CLI::App& command, DecisionArguments& arguments) {
   command.add_option("--max-tokens", arguments.options.max_tokens, "Most tokens of a prompt; 0: the model's limit")
       ->type_name("N")
@@ -114,9 +130,14 @@ void add_decision_arguments(CLI::App& command, DecisionArguments& arguments) {
   command.add_option("--chunk", arguments.options.chunk, "Tokens per chunk of a layer; never changes an answer")
       ->type_name("N")
       ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
-  command.add_flag("--no-exif", arguments.no_exif, "Ignore the EXIF orientation of pictures");
-  command.add_option("--alpha", arguments.alpha, "Transparent pictures: white (put on white), drop")
-      ->check(CLI::IsMember({"white", "drop"}));
+  command
+      .add_option("--image", arguments.images,
+                  "A picture (PNG, JPEG, WebP) before the text; may be given several times")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  add_picture_arguments(command, arguments);
   command.add_flag("--strict", arguments.options.strict, "Refuse unknown fields and missing instructions");
 }
 

@@ -41,8 +41,10 @@ std::optional<clef::Model> load_model(const ModelArguments& arguments);
 struct DecisionArguments {
   clef::Options options;
   std::string truncate, confidence, alpha;
+  std::vector<std::string> images;
   bool no_exif = false;
 };
+void add_picture_arguments(CLI::App& command, DecisionArguments& arguments);  // how pictures are read
 void add_decision_arguments(CLI::App& command, DecisionArguments& arguments);
 clef::Options decision_options(const DecisionArguments& arguments);
 

@@ -17,8 +17,11 @@ using Json = nlohmann::ordered_json;
 struct Arguments {
   ModelArguments model;  // only the paths
   CompareArguments compare;
+  DecisionArguments pictures;
   bool json = false, tensors = false;
 };
+
+constexpr double kManyTokens = 4096;  // of one picture, worth a warning
 
 // A value for people: shapes as "2 x 3", sizes with a unit.
 std::string value_text(const std::string& key, const Json& value) {
@@ -73,6 +76,41 @@ void print_types(const Json& types, const Json& total) {
   print_rows(rows, "");
 }
 
+// What reading pictures costs, before any is read.
+int inspect_images(const clef::Runtime& runtime, clef::Source& source, const Arguments& arguments) {
+  std::vector<std::vector<std::string>> rows = {{"picture", "format", "pixels", "scaled to", "tokens"}};
+  Json list = Json::array();
+  bool failed = false;
+  for (const std::string& path : arguments.pictures.images) {
+    const std::optional<std::string> bytes = read_input(path);
+    if (!bytes) return kFailed;
+    auto text = source.describe_image(runtime, bytes->data(), bytes->size(), decision_options(arguments.pictures));
+    if (!text) {
+      complain(text.error(), path);
+      failed = true;
+      continue;
+    }
+    Json item = Json::parse(*text, nullptr, false);
+    if (!item.is_object()) return kFailed;
+    const auto shown = [&](const char* key) { return item.value(key, Json()).dump(); };
+    rows.push_back({printable(path), printable(item.value("format", "")), shown("width") + " x " + shown("height"),
+                    shown("target_width") + " x " + shown("target_height"), shown("tokens")});
+    if (item.value("tokens", 0.0) > kManyTokens)
+      complain(path + ": the picture costs " + shown("tokens") +
+               " tokens; --max-image-tokens scales it down, which is faster and rarely worse");
+    Json named = {{"image", path}};
+    named.update(item);
+    list.push_back(std::move(named));
+  }
+  if (arguments.json) {
+    const std::string text = list.dump(-1, ' ', false, Json::error_handler_t::replace);
+    print((is_terminal(stdout) ? pretty_json(text) : text) + "\n");
+  } else {
+    print_rows(rows, "");
+  }
+  return failed ? kFailed : kOk;
+}
+
 int run(const Arguments& arguments) {
   auto runtime = clef::Runtime::create();
   if (!runtime) {
@@ -82,6 +120,7 @@ int run(const Arguments& arguments) {
   std::optional<clef::Source> source = open_source(*runtime, arguments.model);
   if (!source) return kFailed;
   if (!arguments.compare.other.empty()) return compare(*runtime, *source, arguments.compare, arguments.json);
+  if (!arguments.pictures.images.empty()) return inspect_images(*runtime, *source, arguments);
   auto text = source->describe(*runtime);
   if (!text) {
     complain(text.error());
@@ -132,11 +171,20 @@ void add_inspect(CLI::App& app, Action& action) {
   command->add_flag("--all", arguments->compare.all, "List every tensor of a comparison, not only the worst")
       ->needs(other);
   command->add_flag("--tensors", arguments->tensors, "List every tensor");
+  command
+      ->add_option("--image", arguments->pictures.images,
+                   "How this picture would be read, and its tokens; may be given several times")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  add_picture_arguments(*command, arguments->pictures);
   command->add_flag("--json", arguments->json, "Everything, as JSON");
   command->footer(
       "Examples:\n"
       "  clef inspect clef-flash.gguf\n"
       "  clef inspect clef-flash.gguf --json | jq '.tensors[].name'\n"
+      "  clef inspect clef-flash/ --image invoice.jpg\n"
       "  clef inspect clef-flash/ --compare clef-flash-q8_0.gguf");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }

@@ -24,7 +24,11 @@ enum class Limit : std::int32_t {
   vocabulary = CLEF_LIMIT_VOCABULARY,  // token ids
   questions = CLEF_LIMIT_QUESTIONS,    // of a request, by default
   options = CLEF_LIMIT_OPTIONS,        // of a choice, by default
-  levels = CLEF_LIMIT_LEVELS           // of a score, by default
+  levels = CLEF_LIMIT_LEVELS,          // of a score, by default
+  images = CLEF_LIMIT_IMAGES,          // of a request, by default
+  videos = CLEF_LIMIT_VIDEOS,          // of a request, by default
+  image_pixels = CLEF_LIMIT_IMAGE_PIXELS,
+  image_tokens = CLEF_LIMIT_IMAGE_TOKENS
 };
 
 // Bytes that a decision needs: scratch beyond the weights, and the weights that become resident.

@@ -98,7 +98,11 @@ struct Options {
   bool strict = false;                      // refuse unknown request fields and missing instructions
   std::uint64_t max_questions = 0;          // limits of requests; 0: 64 questions,
   std::uint64_t max_options = 0;            // 255 options of a choice,
-  std::uint64_t max_levels = 0;             // 10 levels of a score
+  std::uint64_t max_levels = 0;             // 10 levels of a score,
+  std::uint64_t max_images = 0;             // 4 pictures,
+  std::uint64_t max_videos = 0;             // 4 videos,
+  std::uint64_t max_image_pixels = 0;       // 16,777,216 pixels of one picture as it is given
+  std::uint64_t max_image_tokens = 0;       // of one picture, larger ones are scaled down; 0: the model's processor
   const Cancel* cancel = nullptr;           // borrowed until the call (or the Run) is done
   ProgressFunction on_progress;
   CancelledFunction cancelled;
@@ -203,13 +207,16 @@ inline Result<OptionsHandle> make_options(const Options& from) {
   s.set(from.detail, [&](clef_error** error) { return clef_options_set_detail(to, 1, error); });
   s.set(!from.rounding, [&](clef_error** error) { return clef_options_set_rounding(to, 0, error); });
   s.set(from.strict, [&](clef_error** error) { return clef_options_set_strict(to, 1, error); });
-  s.set(from.max_questions != 0, [&](clef_error** error) {
-    return clef_options_set_limit(to, CLEF_LIMIT_QUESTIONS, from.max_questions, error);
-  });
-  s.set(from.max_options != 0,
-        [&](clef_error** error) { return clef_options_set_limit(to, CLEF_LIMIT_OPTIONS, from.max_options, error); });
-  s.set(from.max_levels != 0,
-        [&](clef_error** error) { return clef_options_set_limit(to, CLEF_LIMIT_LEVELS, from.max_levels, error); });
+  const auto limit = [&](clef_limit which, std::uint64_t value) {
+    s.set(value != 0, [&](clef_error** error) { return clef_options_set_limit(to, which, value, error); });
+  };
+  limit(CLEF_LIMIT_QUESTIONS, from.max_questions);
+  limit(CLEF_LIMIT_OPTIONS, from.max_options);
+  limit(CLEF_LIMIT_LEVELS, from.max_levels);
+  limit(CLEF_LIMIT_IMAGES, from.max_images);
+  limit(CLEF_LIMIT_VIDEOS, from.max_videos);
+  limit(CLEF_LIMIT_IMAGE_PIXELS, from.max_image_pixels);
+  limit(CLEF_LIMIT_IMAGE_TOKENS, from.max_image_tokens);
   s.set(from.cancel != nullptr,
         [&](clef_error** error) { return clef_options_set_cancel(to, from.cancel->get(), error); });
   s.set(from.on_progress || from.cancelled, [&](clef_error** error) {

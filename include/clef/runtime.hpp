@@ -222,6 +222,16 @@ class Source {
       return clef_source_describe(runtime.get(), handle_.get(), out, error);
     });
   }
+  // How an encoded picture would be read, as JSON: format, width, height, orientation, alpha, target_width, target_height,
+  // tokens. Of the options those of pictures count. Errors: missing_part (no vision part), those of the picture.
+  Result<std::string> describe_image(const Runtime& runtime, const void* bytes, std::size_t size,
+                                     const Options& options = {}) {
+    auto handle = detail::make_options(options);
+    if (!handle) return std::move(handle).error();
+    return detail::text([&](clef_text** out, clef_error** error) {
+      return clef_source_describe_image(runtime.get(), handle_.get(), bytes, size, handle->get(), out, error);
+    });
+  }
   // How far the weights of another form of the same model (`other`) lie from those of this one, as JSON: total and, per
   // tensor, types, relative error, largest differences and where they are; see clef_source_compare. Of the options,
   // cancel, on_progress and cancelled count. Errors: those of a load; invalid_argument when the geometries differ.

@@ -4,8 +4,10 @@
 #include <chrono>
 
 #include "decide/head.hpp"
+#include "decide/media_plan.hpp"
 #include "device/cpu/cpu.hpp"
 #include "model/executor.hpp"
+#include "model/vision_pass.hpp"
 
 namespace clef::decide {
 
@@ -22,7 +24,11 @@ struct Run::Impl {
   schema::Schema schema;  // a copy: the caller's may go while the run goes on
   base::Watch watch;
   schema::Prompt prompt;
+  std::unique_ptr<MediaPlan> media;
+  std::vector<model::TokenRange> given;
+  std::vector<int32_t> rope_positions;
   std::unique_ptr<model::Pass> pass;
+  std::unique_ptr<model::VisionPass> vision;  // writes rows of `pass`
   std::unique_ptr<Head> head;
   Decision decision;
   uint64_t done = 0, total = 0;  // in steps; one of the head counts like one of the backbone
@@ -68,6 +74,11 @@ Status Run::step(bool& finished) {
 }
 
 Status Run::Impl::step(bool& finished) {
+  if (vision) {
+    CLEF_RETURN_IF_ERROR(vision->step());
+    if (vision->finished()) vision.reset(), media.reset();
+    return {};
+  }
   if (!pass->finished()) return pass->step();
   if (!head) {
     CLEF_ASSIGN_OR_RETURN(head, Head::create(model.config(), model.weights(), device, *pass, schema, prompt));
@@ -102,21 +113,73 @@ const char* Session::kernels_in_use() const noexcept {
   return device_->description();
 }
 
+namespace {
+
+schema::PromptOptions prompt_options(const Options& options, const model::Config& config) {
+  schema::PromptOptions out;
+  out.max_tokens = options.max_tokens > 0 ? std::min(options.max_tokens, config.max_positions) : config.max_positions;
+  out.truncation = options.truncation;
+  out.user_text = options.user_text;
+  return out;
+}
+
+}  // namespace
+
+namespace {
+
+// Sizes alone: for prompts that are not computed. Null without media.
+Result<std::unique_ptr<MediaPlan>> plan_media(const model::Model& model, const Options& options, Media media,
+                                              base::Memory& memory, base::Watch& watch) {
+  if (media.empty()) return std::unique_ptr<MediaPlan>();
+  CLEF_ASSIGN_OR_RETURN(const model::VisionSettings settings, model::vision_settings(model.package()));
+  return MediaPlan::create(std::move(media), options.media, settings.processor, memory, watch);
+}
+
+}  // namespace
+
+Result<schema::Prompt> make_prompt(const model::Model& model, const schema::Schema& schema, std::string_view state,
+                                   const Options& options, Media media, base::Memory& memory) {
+  base::Watch watch(options.hooks);
+  CLEF_ASSIGN_OR_RETURN(const auto plan, plan_media(model, options, std::move(media), memory, watch));
+  schema::PromptOptions how = prompt_options(options, model.config());
+  how.keep_pieces = true;
+  if (plan) how.media = plan->items();
+  return schema::encode_prompt(model.tokenizer(), state, schema, how);
+}
+
+Result<schema::TokenCounts> count_tokens(const model::Model& model, const schema::Schema& schema,
+                                         std::string_view state, const Options& options, Media media,
+                                         base::Memory& memory) {
+  base::Watch watch(options.hooks);
+  CLEF_ASSIGN_OR_RETURN(const auto plan, plan_media(model, options, std::move(media), memory, watch));
+  return schema::count_tokens(model.tokenizer(), state, schema, options.user_text,
+                              plan ? plan->items() : std::span<const schema::MediaItem>());
+}
+
 Result<std::unique_ptr<Run>> Session::start(const schema::Schema& schema, std::string_view state,
-                                            const Options& options) {
+                                            const Options& options, Media media) {
   auto impl = std::make_unique<Run::Impl>(*model_, *device_, schema, options);
   memory_.set_limit(options.memory_limit);
   device_->set_watch(&impl->watch);
-  const int64_t model_limit = model_->config().max_positions;
-  schema::PromptOptions prompt_options;
-  prompt_options.max_tokens = options.max_tokens > 0 ? std::min(options.max_tokens, model_limit) : model_limit;
-  prompt_options.truncation = options.truncation;
-  prompt_options.user_text = options.user_text;
-  CLEF_ASSIGN_OR_RETURN(impl->prompt, schema::encode_prompt(model_->tokenizer(), state, schema, prompt_options));
+  schema::PromptOptions how = prompt_options(options, model_->config());
+  const model::Vision* vision = nullptr;
+  if (!media.empty()) {
+    CLEF_ASSIGN_OR_RETURN(vision, model_->vision(impl->watch));
+    CLEF_ASSIGN_OR_RETURN(impl->media,
+                          MediaPlan::create(std::move(media), options.media, vision->processor, memory_, impl->watch));
+    how.media = impl->media->items();
+  }
+  CLEF_ASSIGN_OR_RETURN(impl->prompt, schema::encode_prompt(model_->tokenizer(), state, schema, how));
   CLEF_RETURN_IF_ERROR(impl->watch.check());
 
   model::Sequence sequence;
   sequence.ids = impl->prompt.ids;
+  if (impl->media) {
+    impl->given = impl->media->ranges(impl->prompt);
+    impl->rope_positions = impl->media->rope_positions(impl->prompt);
+    sequence.given = impl->given;
+    sequence.rope_positions = impl->rope_positions;
+  }
   CLEF_ASSIGN_OR_RETURN(impl->pass, model::Pass::create(model_->config(), model_->weights(),
                                                         model_->package().conventions.value_heads_tiled, *device_,
                                                         {sequence}, options.chunk));
@@ -124,11 +187,18 @@ Result<std::unique_ptr<Run>> Session::start(const schema::Schema& schema, std::s
   const uint64_t chunks = impl->pass->total() / model_->config().layers.size();
   const model::HeadWeights& head = model_->weights().head;
   impl->total = impl->pass->total() + chunks * (1 + head.evidence.size() + head.decoder.size()) + 1;
+  if (impl->media) {
+    CLEF_ASSIGN_OR_RETURN(
+        impl->vision, model::VisionPass::create(
+                          *vision, *device_, impl->media->frames(impl->prompt, impl->pass->hidden(0)), options.chunk));
+    impl->total += impl->vision->total();
+  }
   return std::unique_ptr<Run>(new Run(std::move(impl)));
 }
 
-Result<Decision> Session::decide(const schema::Schema& schema, std::string_view state, const Options& options) {
-  CLEF_ASSIGN_OR_RETURN(std::unique_ptr<Run> run, start(schema, state, options));
+Result<Decision> Session::decide(const schema::Schema& schema, std::string_view state, const Options& options,
+                                 Media media) {
+  CLEF_ASSIGN_OR_RETURN(std::unique_ptr<Run> run, start(schema, state, options, std::move(media)));
   for (bool finished = false; !finished;) CLEF_RETURN_IF_ERROR(run->step(finished));
   return std::move(*run).take();
 }

@@ -10,6 +10,7 @@
 #include "base/hooks.hpp"
 #include "base/memory.hpp"
 #include "decide/decision.hpp"
+#include "decide/media.hpp"
 #include "device/device.hpp"
 #include "model/model.hpp"
 #include "schema/prompt.hpp"
@@ -22,6 +23,7 @@ struct Options {
   text::SpecialText user_text = text::SpecialText::literal;
   int64_t chunk = 0;          // 0: chosen by memory; rounded up to a multiple of 64
   uint64_t memory_limit = 0;  // of the session's scratch; 0: none
+  MediaOptions media;
   base::Hooks hooks;
 };
 
@@ -49,10 +51,12 @@ class Session {
           base::Memory& memory);
   ~Session();
 
-  base::Result<std::unique_ptr<Run>> start(const schema::Schema& schema, std::string_view state,
-                                           const Options& options);
+  // The bytes behind `media` live as long as its owners.
+  base::Result<std::unique_ptr<Run>> start(const schema::Schema& schema, std::string_view state, const Options& options,
+                                           Media media = {});
   // start, then steps to the end.
-  base::Result<Decision> decide(const schema::Schema& schema, std::string_view state, const Options& options);
+  base::Result<Decision> decide(const schema::Schema& schema, std::string_view state, const Options& options,
+                                Media media = {});
 
   const model::Model& model() const noexcept { return *model_; }
   base::Memory& memory() noexcept { return memory_; }
@@ -63,6 +67,16 @@ class Session {
   base::Memory memory_;
   std::unique_ptr<device::Device> device_;
 };
+
+// A prompt with its pieces, as a decision with the same arguments reads it. No weights are touched.
+base::Result<schema::Prompt> make_prompt(const model::Model& model, const schema::Schema& schema,
+                                         std::string_view state, const Options& options, Media media,
+                                         base::Memory& memory);
+
+// Tokens of such a prompt: everything but the state, and the state alone, whole.
+base::Result<schema::TokenCounts> count_tokens(const model::Model& model, const schema::Schema& schema,
+                                               std::string_view state, const Options& options, Media media,
+                                               base::Memory& memory);
 
 // Bytes that a decision of `tokens` and up to 64 questions takes at most beside the weights, computed by `threads`.
 // out_of_range for more tokens than the model takes.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "model/package.hpp"
+#include "model/vision.hpp"
 
 namespace clef::model {
 namespace {
@@ -74,6 +75,51 @@ void write_geometry(json::Writer& json, const Config& config) {
   number("decoder_layers", config.head.decoder_layers);
   number("heads", config.head.heads);
   json.end_object();
+  json.end_object();
+}
+
+void write_picture(json::Writer& json, std::string_view key, const PictureProcessor& picture) {
+  json.key(key);
+  json.begin_object();
+  json.key("shortest_edge");
+  json.integer(picture.shortest_edge);
+  json.key("longest_edge");
+  json.integer(picture.longest_edge);
+  for (const auto& [name, values] : {std::pair("mean", &picture.mean), std::pair("std", &picture.std)}) {
+    json.key(name);
+    json.begin_array();
+    for (const double value : *values) json.number(value);
+    json.end_array();
+  }
+  json.end_object();
+}
+
+// The tower and how pictures are prepared for it; the fault instead where pictures would be refused.
+void write_vision(json::Writer& json, const Package& package) {
+  const auto settings = vision_settings(package);
+  json.begin_object();
+  if (!settings.ok()) {
+    json.key("error");
+    json.string(settings.status().message());
+    json.end_object();
+    return;
+  }
+  const VisionConfig& config = settings.value().config;
+  const Processor& processor = settings.value().processor;
+  const auto number = [&](std::string_view key, int64_t value) { json.key(key), json.integer(value); };
+  number("blocks", config.blocks);
+  number("hidden", config.hidden);
+  number("intermediate", config.intermediate);
+  number("heads", config.heads);
+  number("patch", config.patch);
+  number("merge", config.merge);
+  number("grid", config.grid);
+  write_picture(json, "image", processor.image);
+  write_picture(json, "video", processor.video);
+  json.key("fps");
+  json.number(processor.fps);
+  number("min_frames", processor.min_frames);
+  number("max_frames", processor.max_frames);
   json.end_object();
 }
 
@@ -201,6 +247,10 @@ std::string describe(const Package& package, const text::Tokenizer* tokenizer, b
   write_geometry(json, package.config);
   json.key("has_vision");
   json.boolean(package.has_vision);
+  if (package.has_vision) {
+    json.key("vision");
+    write_vision(json, package);
+  }
   json.key("limits");
   json.begin_object();
   json.key("tokens");

@@ -38,11 +38,7 @@ base::Result<std::shared_ptr<const Model>> Model::load(const Files& files, const
 }
 
 base::Result<const Vision*> Model::vision(base::Watch& watch) const {
-  const std::lock_guard<std::mutex> lock(vision_mutex_);
-  if (!vision_) {
-    CLEF_ASSIGN_OR_RETURN(vision_, load_vision(package_, weight_options_, *memory_, watch));
-  }
-  return vision_.get();
+  return vision_.get([&] { return load_vision(package_, weight_options_, *memory_, watch); });
 }
 
 std::string Model::describe() const {

@@ -1,10 +1,10 @@
 // A loaded model: configuration, tokenizer, weights. Immutable; shared by any number of sessions.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "base/hooks.hpp"
+#include "base/lazy.hpp"
 #include "base/memory.hpp"
 #include "model/package.hpp"
 #include "model/vision.hpp"
@@ -44,8 +44,7 @@ class Model {
   Weights weights_;
   WeightOptions weight_options_;
   base::Memory* memory_ = nullptr;
-  mutable std::mutex vision_mutex_;
-  mutable std::unique_ptr<const Vision> vision_;
+  mutable base::Lazy<Vision> vision_;
   std::string digest_, name_;
 };
 

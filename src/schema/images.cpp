@@ -1,5 +1,5 @@
-// Pictures in a request: data URLs, bare base64 or {"content_type", "base64"}. Nothing is fetched, no path is opened,
-// no picture is decoded here.
+// Pictures in a request: data URLs, bare base64 or {"content_type", "base64"}, and videos, which are lists of them. Nothing
+// is fetched, no path is opened, no picture is decoded here.
 #include <algorithm>
 #include <array>
 
@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kAllowedTypes = "image/png, image/jpeg or image/webp";
 constexpr std::string_view kForms =
     "a data URL (data:image/png;base64,...), base64 text, or an object with content_type and base64";
+constexpr std::string_view kVideoForm = "an object with frames (an array of images), fps and sample";
 constexpr size_t kMaxImageTextInState = 4096;
 
 char lower(char c) {
@@ -149,24 +150,74 @@ Result<EncodedImage> read_object(const json::Value& object, std::string_view at,
   return read_base64(object.find("base64")->text(), place(at, "base64"));
 }
 
+Result<std::vector<EncodedImage>> read_list(std::span<const json::Value> items, std::string_view list_at,
+                                            const Limits& limits) {
+  std::vector<EncodedImage> out;
+  out.reserve(items.size());
+  for (const json::Value& item : items) {
+    const std::string at = place(list_at, std::to_string(out.size()));
+    if (!item.is_string() && !item.is_object()) return wrong_type(at, "an image", kForms, item);
+    CLEF_ASSIGN_OR_RETURN(EncodedImage image,
+                          item.is_string() ? read_text(item.text(), at) : read_object(item, at, limits));
+    out.push_back(std::move(image));
+  }
+  return out;
+}
+
+Result<EncodedVideo> read_video(const json::Value& object, std::string_view at, const Limits& limits) {
+  if (!object.is_object()) return wrong_type(at, "a video", kVideoForm, object);
+  CLEF_RETURN_IF_ERROR(refuse_duplicates(object, at));
+  if (limits.strict) CLEF_RETURN_IF_ERROR(refuse_unknown(object, at, {"frames", "fps", "sample"}));
+  const std::string frames_at = place(at, "frames"), fps_at = place(at, "fps");
+  const json::Value* frames = object.find("frames");
+  if (frames == nullptr)
+    return fault(Code::missing_field, frames_at, "the video has no frames; it is " + std::string(kVideoForm));
+  if (!frames->is_array()) return wrong_type(frames_at, "a video's frames", "an array of images", *frames);
+  if (frames->items().empty()) return fault(Code::empty, frames_at, "the video has no frames; give at least one");
+  if (frames->items().size() > limits.max_frames)
+    return fault(Code::too_many, frames_at,
+                 "the video has " + std::to_string(frames->items().size()) + " frames; at most " +
+                     std::to_string(limits.max_frames) + " are allowed");
+  EncodedVideo video;
+  CLEF_ASSIGN_OR_RETURN(video.frames, read_list(frames->items(), frames_at, limits));
+  if (const json::Value* fps = object.find("fps"); fps != nullptr && !fps->is_null()) {
+    if (!fps->is_number()) return wrong_type(fps_at, "a video's fps", "a number of frames per second, or null", *fps);
+    if (!fps->to_double(video.fps) || !(video.fps > 0.0 && video.fps <= 1e6))
+      return fault(Code::out_of_range, fps_at,
+                   "fps is " + std::string(fps->text().substr(0, 40)) + "; it must be above 0 and at most 1000000");
+  }
+  if (const json::Value* sample = object.find("sample"); sample != nullptr && !sample->is_null()) {
+    if (sample->kind() != json::Kind::boolean)
+      return wrong_type(place(at, "sample"), "a video's sample", "true or false", *sample);
+    video.sample = sample->boolean();
+  }
+  return video;
+}
+
+Status too_many(std::string_view at, std::string_view what, size_t count, uint32_t limit) {
+  return fault(Code::too_many, at,
+               "there are " + std::to_string(count) + " " + std::string(what) + "; at most " + std::to_string(limit) +
+                   " are allowed (limit max_" + std::string(what) + ")");
+}
+
 }  // namespace
 
 Result<std::vector<EncodedImage>> read_images(const json::Value& images, const Limits& limits) {
   if (!images.is_array()) return wrong_type("/images", "images", "an array", images);
   const std::span<const json::Value> items = images.items();
-  if (items.size() > limits.max_images) {
-    return fault(Code::too_many, "/images",
-                 "there are " + std::to_string(items.size()) + " images; at most " + std::to_string(limits.max_images) +
-                     " are allowed (limit max_images)");
-  }
-  std::vector<EncodedImage> out;
+  if (items.size() > limits.max_images) return too_many("/images", "images", items.size(), limits.max_images);
+  return read_list(items, "/images", limits);
+}
+
+Result<std::vector<EncodedVideo>> read_videos(const json::Value& videos, const Limits& limits) {
+  if (!videos.is_array()) return wrong_type("/videos", "videos", "an array of videos", videos);
+  const std::span<const json::Value> items = videos.items();
+  if (items.size() > limits.max_videos) return too_many("/videos", "videos", items.size(), limits.max_videos);
+  std::vector<EncodedVideo> out;
   out.reserve(items.size());
   for (const json::Value& item : items) {
-    const std::string at = place("/images", std::to_string(out.size()));
-    if (!item.is_string() && !item.is_object()) return wrong_type(at, "an image", kForms, item);
-    CLEF_ASSIGN_OR_RETURN(EncodedImage image,
-                          item.is_string() ? read_text(item.text(), at) : read_object(item, at, limits));
-    out.push_back(std::move(image));
+    CLEF_ASSIGN_OR_RETURN(EncodedVideo video, read_video(item, place("/videos", std::to_string(out.size())), limits));
+    out.push_back(std::move(video));
   }
   return out;
 }

@@ -56,6 +56,7 @@ base::Result<Schema> read_questions(const json::Value& questions, const Limits& 
 // ---- images (images.cpp) ----
 
 base::Result<std::vector<EncodedImage>> read_images(const json::Value& images, const Limits& limits);
+base::Result<std::vector<EncodedVideo>> read_videos(const json::Value& videos, const Limits& limits);
 // Refuses big data URLs of pictures in the state's strings; they would be read as text.
 base::Status refuse_images_in_state(const json::Value& state);
 

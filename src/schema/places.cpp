@@ -78,15 +78,22 @@ struct Field {
   bool free = false;  // a value in which every JSON is allowed
 };
 
+// An image of `count` tokens, or one of its members.
+std::string_view image_field(std::string_view pointer, size_t count) {
+  const std::string_view image = first_tokens(pointer, count), member = token_after(pointer, image);
+  return member == "base64" || member == "content_type" ? first_tokens(pointer, count + 1) : image;
+}
+
 Field contract_field(std::string_view pointer) {
   const std::string_view root = token_after(pointer, "");
   if (root == "state") return {first_tokens(pointer, 1), true};
-  if (root == "model" || root == "truncation" || root == "videos") return {first_tokens(pointer, 1), false};
-  if (root == "images") {
-    const std::string_view image = first_tokens(pointer, 2);
-    const std::string_view member = token_after(pointer, image);
-    if (member == "base64" || member == "content_type") return {first_tokens(pointer, 3), false};
-    return {image, false};
+  if (root == "model" || root == "truncation") return {first_tokens(pointer, 1), false};
+  if (root == "images") return {image_field(pointer, 2), false};
+  if (root == "videos") {
+    const std::string_view video = first_tokens(pointer, 2);
+    const std::string_view member = token_after(pointer, video);
+    if (member == "frames") return {image_field(pointer, 4), false};
+    return {member == "fps" || member == "sample" ? first_tokens(pointer, 3) : video, false};
   }
   if (root != "questions") return {"", false};
   const std::string_view question = first_tokens(pointer, 2);

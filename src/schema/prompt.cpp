@@ -293,14 +293,20 @@ Result<Prompt> encode_prompt(const text::Tokenizer& tokenizer, std::string_view 
 }
 
 Result<TokenCounts> count_tokens(const text::Tokenizer& tokenizer, std::string_view state, const Schema& schema,
-                                 SpecialText user_text) {
+                                 SpecialText user_text, std::span<const MediaItem> media) {
   CLEF_RETURN_IF_ERROR(check_control_tokens(tokenizer));
   Encoder encoder(tokenizer, user_text, nullptr);
   std::vector<int32_t> ids;
   TokenCounts counts;
+  if (!media.empty()) {
+    Prompt prompt;
+    CLEF_ASSIGN_OR_RETURN(const MediaTokens tokens, media_tokens(tokenizer));
+    CLEF_RETURN_IF_ERROR(encode_media(encoder, tokens, media, prompt, nullptr));
+    counts.fixed = static_cast<int64_t>(prompt.ids.size());
+  }
   CLEF_RETURN_IF_ERROR(encoder.scaffold(Role::prefix, kPrefix, ids));
   CLEF_ASSIGN_OR_RETURN(const std::vector<QuestionSpans> questions, encode_schema(encoder, schema, ids));
-  counts.fixed = static_cast<int64_t>(ids.size());
+  counts.fixed += static_cast<int64_t>(ids.size());
   ids.clear();
   CLEF_RETURN_IF_ERROR(encoder.user(Role::state, state, "/state", ids));
   counts.state = static_cast<int64_t>(ids.size());

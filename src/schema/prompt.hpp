@@ -88,6 +88,6 @@ struct TokenCounts {
   int64_t fixed = 0, state = 0;
 };
 base::Result<TokenCounts> count_tokens(const text::Tokenizer& tokenizer, std::string_view state, const Schema& schema,
-                                       text::SpecialText user_text);
+                                       text::SpecialText user_text, std::span<const MediaItem> media = {});
 
 }  // namespace clef::schema

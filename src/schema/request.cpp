@@ -62,18 +62,6 @@ Result<std::optional<Truncation>> read_truncation(const json::Value& root) {
                "truncation must be \"refuse\", \"state_tail\" or null, not " + given);
 }
 
-// Videos have a form in the contract, but there is nothing yet that reads them. Asking for none is fine.
-Status refuse_videos(const json::Value& root) {
-  const json::Value* videos = root.find("videos");
-  if (videos == nullptr || videos->is_null()) return {};
-  if (!videos->is_array()) {
-    return wrong_type("/videos", "videos", "an array of objects with frames, fps and sample", *videos);
-  }
-  if (videos->items().empty()) return {};
-  return fault(Code::unsupported, "/videos",
-               "videos are not supported yet; give up to a few of their frames as images instead");
-}
-
 }  // namespace
 
 Result<Request> parse_request(std::string_view json, const Limits& limits) {
@@ -93,10 +81,12 @@ Result<Request> parse_request(std::string_view json, const Limits& limits) {
   if (questions == nullptr) {
     return fault(Code::missing_field, "/questions", "the request has no questions; give an object with at least one");
   }
-  CLEF_RETURN_IF_ERROR(refuse_videos(root));
   CLEF_ASSIGN_OR_RETURN(request.schema, read_questions(*questions, limits));
   if (const json::Value* images = root.find("images"); images != nullptr && !images->is_null()) {
     CLEF_ASSIGN_OR_RETURN(request.images, read_images(*images, limits));
+  }
+  if (const json::Value* videos = root.find("videos"); videos != nullptr && !videos->is_null()) {
+    CLEF_ASSIGN_OR_RETURN(request.videos, read_videos(*videos, limits));
   }
   request.state = rendered(*state);
   return request;

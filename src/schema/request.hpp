@@ -37,6 +37,8 @@ struct Limits {
   uint32_t max_levels = 10;
   uint32_t max_id_bytes = 4096;  // of a question id
   uint32_t max_images = 4;
+  uint32_t max_videos = 4;
+  uint32_t max_frames = 65536;  // of one video, before frames are chosen
   size_t max_request_bytes = size_t{256} << 20;
   bool strict = false;                 // refuse unknown fields, and instructions that are missing, null or ""
   bool lenient_noul_criteria = false;  // ignore unknown keys in a noul's criteria
@@ -51,6 +53,13 @@ struct EncodedImage {
   std::vector<uint8_t> bytes;
 };
 
+// The frames of a video, which are pictures.
+struct EncodedVideo {
+  std::vector<EncodedImage> frames;
+  double fps = 0;      // of the source; 0: unknown
+  bool sample = true;  // let the model's processor choose frames
+};
+
 enum class Truncation : uint8_t { refuse, state_tail };
 
 struct Request {
@@ -58,10 +67,11 @@ struct Request {
   std::string state;  // rendered for the prompt
   Schema schema;
   std::vector<EncodedImage> images;
+  std::vector<EncodedVideo> videos;
   std::optional<Truncation> truncation;  // request field "truncation": "refuse" (or null) | "state_tail"
 };
 
-// A whole request {"model"?, "state", "questions", "images"?, ...}. Every error carries code and `at` (JSON Pointer) as
+// A whole request {"model"?, "state", "questions", "images"?, "videos"?, ...}. Every error carries code and `at` (JSON Pointer) as
 // golden/requests/refused.jsonl has them, and a message that names the value and says what is allowed.
 base::Result<Request> parse_request(std::string_view json, const Limits& limits);
 // The `questions` object alone, or an object with a member "questions". `at` is as in a request ("/questions/...").

@@ -106,6 +106,9 @@ std::vector<Call> null_calls() {
       plain("clef_model_digest", [] { clef_model_digest(nullptr, nullptr); }),
       with_error("clef_model_estimate",
                  [](clef_error** e) { return clef_model_estimate(nullptr, 0, nullptr, nullptr, nullptr, e); }),
+      with_error(
+          "clef_source_describe_image",
+          [](clef_error** e) { return clef_source_describe_image(nullptr, nullptr, nullptr, 0, nullptr, nullptr, e); }),
       with_error("clef_source_estimate",
                  [](clef_error** e) { return clef_source_estimate(nullptr, nullptr, 0, nullptr, nullptr, e); }),
       with_error("clef_model_count_tokens",

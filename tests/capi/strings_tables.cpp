@@ -1,4 +1,6 @@
 // Strings as pointer and size, tables of callbacks by struct_size, release exactly once.
+#include <cmath>
+
 #include "owned.hpp"
 
 using namespace clef::test;
@@ -169,22 +171,81 @@ TEST_CASE("borrowed text is released once, on failure too") {
   CHECK(counter.released == 5);
 }
 
-TEST_CASE("pictures are refused, borrowed ones released") {
+namespace {
+
+// 3 x 2 pixels.
+const unsigned char kPng[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00,
+    0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x02, 0x08, 0x02, 0x00, 0x00, 0x00, 0x12, 0x16, 0xf1, 0x4d, 0x00,
+    0x00, 0x00, 0x1c, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x60, 0x60, 0x60, 0x60, 0x64, 0x64, 0x64,
+    0x62, 0x62, 0x62, 0xe0, 0xe2, 0xe2, 0xe2, 0xe6, 0xe6, 0xe6, 0xe1, 0xe1, 0x01, 0x00, 0x02, 0x66, 0x00,
+    0x6d, 0x7f, 0x6d, 0x9d, 0xef, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82,
+};
+
+#ifdef CLEF_WITH_MEDIA
+constexpr clef_status kPicture = CLEF_OK;
+#else
+constexpr clef_status kPicture = CLEF_UNSUPPORTED;
+#endif
+
+}  // namespace
+
+TEST_CASE("pictures are copied or borrowed, and borrowed ones released once") {
   Counter counter;
-  const auto state = make<State>(clef_state_create);
-  const unsigned char bytes[16] = {};
-  const Fault fault = call([&](auto error) { return clef_state_add_image(state.get(), bytes, sizeof bytes, error); });
-  CHECK(fault.status == CLEF_UNSUPPORTED);
-  CHECK(fault.message.find("pictures are not supported") != std::string::npos);
-  CHECK(clef_state_add_image_borrow(state.get(), bytes, sizeof bytes, release, &counter, nullptr) == CLEF_UNSUPPORTED);
+  auto state = make<State>(clef_state_create);
+  const unsigned char junk[16] = {};
+  const Fault fault = call([&](auto error) { return clef_state_add_image(state.get(), junk, sizeof junk, error); });
+  CHECK(fault.status == CLEF_INVALID_VALUE);
+  CHECK(fault.at == "/images/0");
+  CHECK(call([&](auto error) { return clef_state_add_image(state.get(), junk, 0, error); }).status == CLEF_EMPTY);
+  CHECK(clef_state_add_image_borrow(state.get(), junk, sizeof junk, release, &counter, nullptr) == CLEF_INVALID_VALUE);
   CHECK(counter.released == 1);
-  CHECK(clef_state_add_pixels(state.get(), bytes, 2, 2, 8, CLEF_PIXEL_RGBA8, nullptr) == CLEF_UNSUPPORTED);
-  CHECK(clef_state_add_pixels_borrow(state.get(), bytes, 2, 2, 8, CLEF_PIXEL_RGBA8, release, &counter, nullptr) ==
-        CLEF_UNSUPPORTED);
+  CHECK(clef_state_add_image(state.get(), kPng, sizeof kPng, nullptr) == kPicture);
+  CHECK(clef_state_add_image_borrow(state.get(), kPng, sizeof kPng, release, &counter, nullptr) == kPicture);
+  CHECK(counter.released == (kPicture == CLEF_OK ? 1 : 2));
+  CHECK(clef_state_add_image_borrow(nullptr, kPng, sizeof kPng, release, &counter, nullptr) == CLEF_INVALID_ARGUMENT);
+  CHECK(counter.released == (kPicture == CLEF_OK ? 2 : 3));
+  state.reset();
+  CHECK(counter.released == 3);
+}
+
+TEST_CASE("pixels and frames are checked when they are given") {
+  Counter counter;
+  auto state = make<State>(clef_state_create);
+  clef_state* s = state.get();
+  const unsigned char bytes[64] = {};
+  CHECK(clef_state_add_pixels(s, bytes, 2, 2, 8, CLEF_PIXEL_RGBA8, nullptr) == CLEF_OK);
+  CHECK(clef_state_add_pixels(s, bytes, 2, 2, 0, CLEF_PIXEL_GRAY8, nullptr) == CLEF_OK);  // 0: no padding
+  CHECK(clef_state_add_pixels(s, nullptr, 2, 2, 8, CLEF_PIXEL_RGBA8, nullptr) == CLEF_INVALID_ARGUMENT);
+  CHECK(clef_state_add_pixels(s, bytes, 2, 2, 7, CLEF_PIXEL_RGBA8, nullptr) == CLEF_INVALID_ARGUMENT);
+  CHECK(clef_state_add_pixels(s, bytes, 0, 2, 8, CLEF_PIXEL_RGBA8, nullptr) == CLEF_INVALID_VALUE);
+  CHECK(clef_state_add_pixels(s, bytes, 2, 2, 8, 5, nullptr) == CLEF_INVALID_VALUE);
+  CHECK(clef_state_add_pixels(s, bytes, 2, 0xffffffffu, SIZE_MAX / 2, CLEF_PIXEL_RGBA8, nullptr) ==
+        CLEF_INVALID_ARGUMENT);
+  CHECK(clef_state_add_pixels_borrow(s, bytes, 2, 2, 7, CLEF_PIXEL_RGBA8, release, &counter, nullptr) ==
+        CLEF_INVALID_ARGUMENT);
+  CHECK(counter.released == 1);
+  CHECK(clef_state_add_pixels_borrow(s, bytes, 2, 2, 8, CLEF_PIXEL_RGBA8, release, &counter, nullptr) == CLEF_OK);
+  CHECK(counter.released == 1);
+
+  const void* frames[3] = {bytes, bytes, bytes};
+  const auto video = [&](const double* times, double fps, int32_t sample, size_t count = 3) {
+    return clef_state_add_video(s, frames, count, 2, 2, 8, CLEF_PIXEL_RGBA8, times, fps, sample, nullptr);
+  };
+  const double times[3] = {0.0, 0.5, 2.0}, backwards[3] = {0.0, 2.0, 0.5}, infinite[3] = {0.0, 1.0, INFINITY};
+  CHECK(video(nullptr, 2.0, 1) == CLEF_OK);
+  CHECK(video(nullptr, 0.0, 0) == CLEF_OK);  // unknown
+  CHECK(video(times, 0.0, 1) == CLEF_OK);
+  CHECK(video(backwards, 0.0, 1) == CLEF_INVALID_ARGUMENT);
+  CHECK(video(infinite, 0.0, 1) == CLEF_OUT_OF_RANGE);
+  CHECK(video(nullptr, -1.0, 1) == CLEF_OUT_OF_RANGE);
+  CHECK(video(nullptr, NAN, 1) == CLEF_OUT_OF_RANGE);
+  CHECK(video(nullptr, 2.0, 2) == CLEF_INVALID_VALUE);
+  CHECK(video(nullptr, 2.0, 1, 0) == CLEF_EMPTY);
+  frames[1] = nullptr;
+  CHECK(video(nullptr, 2.0, 1) == CLEF_INVALID_ARGUMENT);
+  state.reset();
   CHECK(counter.released == 2);
-  const void* frames[1] = {bytes};
-  CHECK(clef_state_add_video(state.get(), frames, 1, 2, 2, 8, CLEF_PIXEL_RGBA8, nullptr, 1.0, 1, nullptr) ==
-        CLEF_UNSUPPORTED);
 }
 
 TEST_CASE("files of a source: names, borrowing, callbacks") {

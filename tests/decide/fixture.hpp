@@ -14,12 +14,13 @@
 
 namespace clef::test {
 
-// `head`: where the decision head lies, if elsewhere.
+// `head`, `projector`: where the decision head and the vision part lie, if elsewhere.
 inline std::shared_ptr<const model::Model> load(const std::string& path, base::Memory& memory,
-                                                const std::string& head = {}) {
+                                                const std::string& head = {}, const std::string& projector = {}) {
   model::Files files;
   files.entries.push_back({"", path, nullptr});
   if (!head.empty()) files.entries.push_back({"head", head, nullptr});
+  if (!projector.empty()) files.entries.push_back({"mmproj", projector, nullptr});
   auto loaded = model::Model::load(files, {}, memory);
   if (!loaded.ok()) FAIL(path << ": " << loaded.status().message());
   return std::move(loaded).value();
@@ -50,11 +51,18 @@ inline std::vector<Recorded> read_decisions(const std::string& path) {
     recorded.name = root.find("name")->text();
     for (const char* key : {"file", "dir"})
       if (const json::Value* file = root.find(key)) recorded.file = file->text();
-    auto request = schema::parse_request(root.find("request")->text(), {});
+    const json::Value& given = *root.find("request");
+    std::string body;
+    if (given.is_string()) {
+      body = given.text();
+    } else {
+      json::append_compact(given, body);  // an object, where pictures are added
+    }
+    auto request = schema::parse_request(body, {});
     if (!request.ok()) FAIL(recorded.name << ": " << request.status().message());
     recorded.request = std::move(request).value();
-    if (!recorded.request.images.empty()) continue;  // pictures have tests of their own
-    if (root.find("user_text")->text() == "control") recorded.options.user_text = text::SpecialText::control;
+    if (const json::Value* text = root.find("user_text"); text && text->text() == "control")
+      recorded.options.user_text = text::SpecialText::control;
     int64_t limit = 0;
     if (const json::Value* length = root.find("max_length"); length && length->to_int64(limit)) {
       recorded.options.max_tokens = limit;

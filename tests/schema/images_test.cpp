@@ -66,6 +66,39 @@ TEST_CASE("the number of pictures is limited") {
   CHECK(accepted(images(items), limits).images.size() == 5);
 }
 
+TEST_CASE("videos are lists of pictures with a rate") {
+  const std::string frame = in_quotes(kPng);
+  const auto video = [](const std::string& members) { return with_members("\"videos\":[{" + members + "}]"); };
+  const auto frames = [&](const std::string& more) { return video("\"frames\":[" + frame + "," + frame + "]" + more); };
+  const schema::Request plain = accepted(frames(""));
+  REQUIRE(plain.videos.size() == 1);
+  CHECK(plain.videos[0].frames.size() == 2);
+  CHECK(plain.videos[0].fps == 0.0);
+  CHECK(plain.videos[0].sample);
+  CHECK(accepted(frames(R"(,"fps":29.97,"sample":false)")).videos[0].fps == 29.97);
+  CHECK(!accepted(frames(R"(,"fps":29.97,"sample":false)")).videos[0].sample);
+  CHECK(accepted(frames(R"(,"fps":null,"sample":null)")).videos[0].sample);
+  refused(with_members(R"("videos":[3])"), Code::wrong_type, "/videos/0");
+  refused(video(R"("fps":2)"), Code::missing_field, "/videos/0/frames");
+  refused(video(R"("frames":"x")"), Code::wrong_type, "/videos/0/frames");
+  refused(video(R"("frames":[])"), Code::empty, "/videos/0/frames");
+  refused(video("\"frames\":[" + frame + ",\"@\"]"), Code::invalid_value, "/videos/0/frames/1");
+  refused(video(R"("frames":[{"base64":"AAAA"}])"), Code::missing_field, "/videos/0/frames/0/content_type");
+  for (const char* fps : {"0", "-1", "1e7", "1e400"})
+    refused(frames(std::string(",\"fps\":") + fps), Code::out_of_range, "/videos/0/fps");
+  refused(frames(R"(,"fps":"2")"), Code::wrong_type, "/videos/0/fps");
+  refused(frames(R"(,"sample":1)"), Code::wrong_type, "/videos/0/sample");
+  refused(frames(R"(,"fps":1,"fps":2)"), Code::duplicate_key, "/videos/0/fps");
+  std::string five;
+  for (int i = 0; i < 5; ++i) five += std::string(i == 0 ? "" : ",") + R"({"frames":[)" + frame + "]}";
+  CHECK(contains(refused(with_members("\"videos\":[" + five + "]"), Code::too_many, "/videos"), "5 videos"));
+  Limits limits;
+  limits.max_frames = 1;
+  refused(frames(""), Code::too_many, "/videos/0/frames", limits);
+  limits.strict = true, limits.max_frames = 2;
+  refused(frames(R"(,"times":[1])"), Code::unknown_field, "/videos/0/times", limits);
+}
+
 TEST_CASE("what is no picture is refused") {
   const std::string png(kPng);
   const auto bad_text = [](std::string_view text) {

@@ -1,0 +1,74 @@
+// What the pictures and videos of a request come to: sizes and tokens from their headers, then, frame by frame, the rows
+// that the vision tower reads. Only the picture in work is decoded.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/hooks.hpp"
+#include "decide/media.hpp"
+#include "media/image.hpp"
+#include "media/patches.hpp"
+#include "media/size.hpp"
+#include "model/executor.hpp"
+#include "model/vision_config.hpp"
+#include "model/vision_pass.hpp"
+#include "schema/prompt.hpp"
+
+namespace clef::decide {
+
+// How one picture is read.
+struct PictureSize {
+  uint32_t width = 0, height = 0;  // as shown
+  media::Size target;
+};
+// Errors: those of the picture's header, out_of_range (sides too unequal), too_many (max_pixels).
+base::Result<PictureSize> picture_size(const Picture& picture, const MediaOptions& options,
+                                       const model::Processor& processor);
+
+class MediaPlan {
+ public:
+  // Errors carry /images/I or /videos/V/frames/F as their place. The memory outlives the plan.
+  static base::Result<std::unique_ptr<MediaPlan>> create(Media media, const MediaOptions& options,
+                                                         const model::Processor& processor, base::Memory& memory,
+                                                         base::Watch& watch);
+
+  // What stands for them in the prompt.
+  std::span<const schema::MediaItem> items() const noexcept { return items_; }
+  // Where they stand in a prompt that was made with items().
+  std::vector<model::TokenRange> ranges(const schema::Prompt& prompt) const;
+  std::vector<int32_t> rope_positions(const schema::Prompt& prompt) const;
+  // The frames for the tower, which write the rows of their placeholders into `hidden`, the rows of the prompt. They use
+  // this plan.
+  std::vector<model::VisionFrame> frames(const schema::Prompt& prompt, device::Rows hidden);
+
+ private:
+  // A picture, or the frames of a video that share their patches.
+  struct Block {
+    std::vector<const Picture*> pictures;
+    std::vector<std::string> places;
+    bool video = false;
+    media::Size size;
+  };
+  MediaPlan(Media media, const MediaOptions& options, const model::Processor& processor, base::Memory& memory,
+            base::Watch& watch);
+  base::Status add_image(size_t index);
+  base::Status add_video(size_t index);
+  base::Status decode(size_t block);
+  base::Status patches(size_t block, int64_t first, int64_t count, float* out);
+
+  Media media_;
+  const MediaOptions options_;
+  const model::Processor model_processor_;
+  const media::Processor image_, video_;
+  const media::Normalisation image_values_, video_values_;
+  base::Memory& memory_;
+  base::Watch& watch_;
+  std::vector<schema::MediaItem> items_;
+  std::vector<Block> blocks_;
+  size_t decoded_ = SIZE_MAX;  // the block in `images_`
+  std::vector<media::Image> images_;
+};
+
+}  // namespace clef::decide
