@@ -188,9 +188,9 @@ Result<std::unique_ptr<Run>> Session::start(const schema::Schema& schema, std::s
   const model::HeadWeights& head = model_->weights().head;
   impl->total = impl->pass->total() + chunks * (1 + head.evidence.size() + head.decoder.size()) + 1;
   if (impl->media) {
-    CLEF_ASSIGN_OR_RETURN(
-        impl->vision, model::VisionPass::create(
-                          *vision, *device_, impl->media->frames(impl->prompt, impl->pass->hidden(0)), options.chunk));
+    CLEF_ASSIGN_OR_RETURN(impl->vision, model::VisionPass::create(
+                                            *vision, *device_, memory_,
+                                            impl->media->frames(impl->prompt, impl->pass->hidden(0)), options.chunk));
     impl->total += impl->vision->total();
   }
   return std::unique_ptr<Run>(new Run(std::move(impl)));

@@ -27,7 +27,7 @@ Status check_size(uint64_t width, uint64_t height, uint64_t max_pixels, std::str
   const uint64_t most = std::min<uint64_t>(max_pixels, UINT64_MAX / 8);
   if (width > most / height) {
     return Status(Code::too_many, size + ", more than the " + std::to_string(most) +
-                                      " pixels allowed (limit max_pixels); make it smaller or raise the limit");
+                                      " pixels allowed (limit max_image_pixels); make it smaller or raise the limit");
   }
   return {};
 }

@@ -76,12 +76,6 @@ Tap tap_of(int32_t index, int32_t size, int32_t grid) noexcept {
 
 }  // namespace
 
-uint64_t vision_bytes(const VisionConfig& config, device::Device& device, int64_t patches, int64_t chunk) {
-  const uint64_t rows = aligned(device.buffer_bytes(patches, config.hidden, Role::residual)) +
-                        2 * aligned(device.buffer_bytes(patches, config.hidden, Role::activation));
-  return rows + Scratch(config, device, nullptr, chunk_rows(config, device, chunk, patches)).bytes;
-}
-
 VisionPass::VisionPass(const Vision& vision, device::Device& device, std::vector<VisionFrame> frames)
     : vision_(vision),
       config_(vision.config),
@@ -94,7 +88,8 @@ VisionPass::~VisionPass() {
 }
 
 Result<std::unique_ptr<VisionPass>> VisionPass::create(const Vision& vision, device::Device& device,
-                                                       std::vector<VisionFrame> frames, int64_t chunk) {
+                                                       base::Memory& memory, std::vector<VisionFrame> frames,
+                                                       int64_t chunk) {
   std::unique_ptr<VisionPass> pass(new VisionPass(vision, device, std::move(frames)));
   for (size_t i = 0; i < pass->frames_.size(); ++i) {
     const VisionFrame& frame = pass->frames_[i];
@@ -109,12 +104,12 @@ Result<std::unique_ptr<VisionPass>> VisionPass::create(const Vision& vision, dev
     group.patches += frame.size();
     ++group.count;
   }
-  CLEF_RETURN_IF_ERROR(pass->allocate(chunk));
+  CLEF_RETURN_IF_ERROR(pass->allocate(memory, chunk));
   if (!pass->finished()) pass->lease();
   return pass;
 }
 
-Status VisionPass::allocate(int64_t chunk) {
+Status VisionPass::allocate(base::Memory& memory, int64_t chunk) {
   int64_t largest = 0;
   for (const Group& group : groups_) largest = std::max(largest, group.patches);
   if (largest == 0) return {};
@@ -133,7 +128,8 @@ Status VisionPass::allocate(int64_t chunk) {
   pixels_ = std::move(scratch.pixels);
   buffers_ = std::move(scratch.block);
   merger_buffers_ = std::move(scratch.merger);
-  patches_.resize(static_cast<size_t>(chunk_ * config_.patch_values()));
+  const auto bytes = static_cast<uint64_t>(chunk_ * config_.patch_values()) * sizeof(float);
+  CLEF_ASSIGN_OR_RETURN(patches_, base::Buffer::create(memory, bytes, "patches of a picture"));
   return {};
 }
 
@@ -192,10 +188,10 @@ Status VisionPass::embed(int64_t first, int64_t count) {
           tap_weights_[tap++] = row_weight * weight;
         }
     }
-    return frame.patches(from, size, patches_.data() + offset * config_.patch_values());
+    return frame.patches(from, size, patches_.as<float>() + offset * config_.patch_values());
   }));
   const Rows pixels{pixels_.get(), 0, count}, hidden{hidden_.get(), first, count};
-  device_.upload(std::span<const float>(patches_).first(static_cast<size_t>(count * config_.patch_values())), pixels);
+  device_.upload({patches_.as<float>(), static_cast<size_t>(count * config_.patch_values())}, pixels);
   const device::Product product[] = {
       {&vision_.weights.patch, hidden, device::Epilogue::store, &vision_.weights.patch_bias}};
   device_.matmul(pixels, product);

@@ -21,15 +21,14 @@ struct VisionFrame {
   int64_t size() const noexcept { return int64_t{rows} * columns; }
 };
 
-// Bytes of scratch that frames of at most `patches` patches take.
-uint64_t vision_bytes(const VisionConfig& config, device::Device& device, int64_t patches, int64_t chunk);
-
 // The model's vision part, the device and the frames' buffers outlive it.
 class VisionPass {
  public:
   // `chunk` patches at once, rounded up to a multiple of 64; 0: chosen by memory. The result does not depend on it.
+  // `memory` holds the pixels of a chunk on the host.
   static base::Result<std::unique_ptr<VisionPass>> create(const Vision& vision, device::Device& device,
-                                                          std::vector<VisionFrame> frames, int64_t chunk);
+                                                          base::Memory& memory, std::vector<VisionFrame> frames,
+                                                          int64_t chunk);
   ~VisionPass();
 
   // One chunk of one layer.
@@ -47,7 +46,7 @@ class VisionPass {
   };
   enum class Stage : uint8_t { embed, keys_values, block, merge };
   VisionPass(const Vision& vision, device::Device& device, std::vector<VisionFrame> frames);
-  base::Status allocate(int64_t chunk);
+  base::Status allocate(base::Memory& memory, int64_t chunk);
   base::Status embed(int64_t first, int64_t count);
   base::Status run_block(int64_t first, int64_t count);
   void merge(int64_t first, int64_t count);
@@ -72,7 +71,8 @@ class VisionPass {
   layers::BufferPtr hidden_, keys_, values_, pixels_;
   layers::VisionBuffers buffers_;
   layers::MergerBuffers merger_buffers_;
-  std::vector<float> patches_, tap_weights_;
+  base::Buffer patches_;
+  std::vector<float> tap_weights_;
   std::vector<int32_t> tap_ids_, positions_;
 
   int64_t chunk_ = 0, position_ = 0;

@@ -79,7 +79,7 @@ struct Tower {
       frames.push_back({picture.rows, picture.columns, fill, {out.get(), first, count}});
       first += count;
     }
-    auto pass = model::VisionPass::create(vision, device, std::move(frames), chunk);
+    auto pass = model::VisionPass::create(vision, device, memory(), std::move(frames), chunk);
     if (!pass.ok()) FAIL(pass.status().message());
     return std::move(pass).value();
   }

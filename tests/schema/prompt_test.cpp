@@ -140,6 +140,54 @@ TEST_CASE("ids and spans equal the recorded ones") {
   CHECK(check_decisions(source_path("examples/clef-nano/tokenizer.json"), data_path("nano/decisions.jsonl")) == 36);
 }
 
+TEST_CASE("pictures and videos stand before the state as placeholders") {
+  const Tokenizer tokenizer = load_tokenizer(data_path("models/tiny-flash/tokenizer.json"));
+  schema::Schema schema = one_noul();
+  const std::vector<schema::MediaItem> media = {{false, {{"", 3}}},
+                                                {true, {{"<0.5 seconds>", 2}, {"<2.0 seconds>", 2}}}};
+  PromptOptions options;
+  options.media = media;
+  options.keep_pieces = true;
+  const auto prompt = schema::encode_prompt(tokenizer, "s", schema, options);
+  REQUIRE(prompt.ok());
+  const auto plain = schema::encode_prompt(tokenizer, "s", schema, {});
+  REQUIRE(plain.ok());
+  REQUIRE(prompt.value().media.size() == 3);
+  const int32_t image = tokenizer.added_token("<|image_pad|>"), video = tokenizer.added_token("<|video_pad|>");
+  const std::vector<int32_t>& ids = prompt.value().ids;
+  for (size_t i = 0; i < 3; ++i) {
+    const schema::MediaSpan span = prompt.value().media[i];
+    CHECK(span.count == (i == 0 ? 3 : 2));
+    for (int64_t token = span.begin; token < span.begin + span.count; ++token)
+      CHECK(ids[static_cast<size_t>(token)] == (i == 0 ? image : video));
+    CHECK(ids[static_cast<size_t>(span.begin - 1)] == tokenizer.added_token("<|vision_start|>"));
+    CHECK(ids[static_cast<size_t>(span.begin + span.count)] == tokenizer.added_token("<|vision_end|>"));
+  }
+  CHECK(std::count(ids.begin(), ids.end(), image) == 3);
+  CHECK(std::count(ids.begin(), ids.end(), video) == 4);
+  REQUIRE(prompt.value().pieces.size() > 2);
+  CHECK(prompt.value().pieces[1].role == Role::media);
+  const auto added = static_cast<int64_t>(ids.size() - plain.value().ids.size());
+  CHECK(static_cast<int64_t>(prompt.value().pieces[1].ids.size()) == added);
+  CHECK(prompt.value().state_begin == plain.value().state_begin + added);
+  CHECK(prompt.value().questions[0].instruction.begin == plain.value().questions[0].instruction.begin + added);
+  const auto counts = schema::count_tokens(tokenizer, "s", schema, SpecialText::literal, media);
+  REQUIRE(counts.ok());
+  CHECK(counts.value().fixed + counts.value().state == static_cast<int64_t>(ids.size()));
+
+  // They do not fit, or a text of the user claims to be one.
+  options.max_tokens = static_cast<int64_t>(plain.value().ids.size()) + 4;
+  check_error(schema::encode_prompt(tokenizer, "s", schema, options), Code::too_long, "/images");
+  options.media = std::span(media).subspan(1);
+  check_error(schema::encode_prompt(tokenizer, "s", schema, options), Code::too_long, "/videos");
+  options = {};
+  options.media = media;
+  options.user_text = SpecialText::control;
+  check_error(schema::encode_prompt(tokenizer, "a <|image_pad|> b", schema, options), Code::invalid_value, "/state");
+  options.user_text = SpecialText::literal;
+  CHECK(schema::encode_prompt(tokenizer, "a <|image_pad|> b", schema, options).ok());
+}
+
 TEST_CASE("pieces stand in the order of the prompt") {
   auto schema = schema::parse_schema(
       R"({"q1":{"type":"noul","instructions":"x?"},"q2":{"type":"choice","criteria":{"p":null}}})", Limits());
