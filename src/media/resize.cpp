@@ -38,7 +38,7 @@ class Scaler {
         keeps_rows_(vertical.changes() && (horizontal.changes() || in_place)) {}
 
   Status reserve(Memory& memory) {
-    const uint64_t planes = horizontal_.changes() ? kChannels * plane_stride(horizontal_.in()) * sizeof(int16_t) : 0;
+    const uint64_t planes = horizontal_.changes() ? kChannels * plane_stride(horizontal_) * sizeof(int16_t) : 0;
     const uint64_t ring = keeps_rows_ ? uint64_t{row_bytes_} * vertical_.most() : 0;
     CLEF_ASSIGN_OR_RETURN(planes_, Buffer::create(memory, planes, "a row of a scaling"));
     if (planes > 0) std::memset(planes_.data(), 0, planes_.size());
@@ -67,7 +67,7 @@ class Scaler {
   }
 
  private:
-  Planes planes() const noexcept { return {planes_.as<int16_t>(), plane_stride(horizontal_.in())}; }
+  Planes planes() const noexcept { return {planes_.as<int16_t>(), plane_stride(horizontal_)}; }
   uint8_t* kept(uint32_t row) const noexcept { return ring_.as<uint8_t>() + row % vertical_.most() * row_bytes_; }
   void keep(uint32_t row) noexcept {
     if (horizontal_.changes()) {

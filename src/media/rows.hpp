@@ -14,8 +14,9 @@ struct Planes {
   size_t stride;
 };
 
-inline size_t plane_stride(uint32_t width) noexcept {
-  return (size_t{width} + 2 * Axis::kTapGroup) / Axis::kTapGroup * Axis::kTapGroup;
+// The last outputs read as many values as all others, up to one whole set of weights behind the row.
+inline size_t plane_stride(const Axis& axis) noexcept {
+  return size_t{axis.in()} + axis.taps();
 }
 
 // One RGB row of axis.in() pixels to one of axis.out(), which may lie over it. `planes` is scratch, zero at first.

@@ -111,28 +111,34 @@ Result<std::unique_ptr<Pass>> Pass::create(const Config& config, const Weights& 
   CLEF_ASSIGN_OR_RETURN(pass->hidden_memory_,
                         device.allocate_arena(device.buffer_bytes(rows, config.hidden, device::Role::residual)));
   pass->hidden_ = device.place(*pass->hidden_memory_, 0, rows, config.hidden, device::Role::residual);
-  const int64_t scratch_rows = std::min(pass->chunk_, std::max<int64_t>(longest, 1));
-  CLEF_ASSIGN_OR_RETURN(pass->scratch_, device.allocate_arena(chunk_bytes(config, device, scratch_rows)));
-  Scratch scratch(config, device, pass->scratch_.get(), scratch_rows);
-  pass->normed_ = std::move(scratch.normed);
-  pass->attention_buffers_ = std::move(scratch.attention);
-  pass->delta_net_buffers_ = std::move(scratch.delta_net);
-  pass->mlp_buffers_ = std::move(scratch.mlp);
-  const bool has_attention =
-      std::find(config.layers.begin(), config.layers.end(), LayerKind::attention) != config.layers.end();
-  if (has_attention && longest_without_sink > 0) {
-    CLEF_ASSIGN_OR_RETURN(pass->shared_kv_, device.allocate_kv(pass->attention_shape_, longest_without_sink));
-  }
+  pass->scratch_rows_ = std::min(pass->chunk_, std::max<int64_t>(longest, 1));
+  pass->shared_positions_ = longest_without_sink;
   for (const Sequence& sequence : sequences) {
     if (!sequence.sink) continue;
     sequence.sink->layers.clear();
     sequence.sink->layers.resize(config.layers.size());
     sequence.sink->positions = sequence.start + static_cast<int64_t>(sequence.ids.size());
   }
-  pass->rope_.resize(static_cast<size_t>(3 * scratch_rows));
+  pass->rope_.resize(static_cast<size_t>(3 * pass->scratch_rows_));
   pass->sequences_ = std::move(sequences);
   if (pass->total_ == 0) pass->layer_ = config.layers.size();
   return pass;
+}
+
+// Not before the first step, since the caller may need memory for the rows that it gives.
+Status Pass::allocate_scratch() {
+  CLEF_ASSIGN_OR_RETURN(scratch_, device_.allocate_arena(chunk_bytes(config_, device_, scratch_rows_)));
+  Scratch scratch(config_, device_, scratch_.get(), scratch_rows_);
+  normed_ = std::move(scratch.normed);
+  attention_buffers_ = std::move(scratch.attention);
+  delta_net_buffers_ = std::move(scratch.delta_net);
+  mlp_buffers_ = std::move(scratch.mlp);
+  const bool has_attention =
+      std::find(config_.layers.begin(), config_.layers.end(), LayerKind::attention) != config_.layers.end();
+  if (has_attention && shared_positions_ > 0) {
+    CLEF_ASSIGN_OR_RETURN(shared_kv_, device_.allocate_kv(attention_shape_, shared_positions_));
+  }
+  return {};
 }
 
 std::vector<const device::Weight*> Pass::layer_weights() const {
@@ -227,6 +233,7 @@ void Pass::run_chunk(int64_t first, int64_t count) {
 
 Status Pass::step() {
   if (finished()) return {};
+  if (!scratch_) CLEF_RETURN_IF_ERROR(allocate_scratch());
   if (sequence_ == 0 && position_ == 0) CLEF_RETURN_IF_ERROR(begin_layer());
   if (position_ == 0) CLEF_RETURN_IF_ERROR(begin_sequence());
   const int64_t length = static_cast<int64_t>(sequences_[sequence_].ids.size());

@@ -77,6 +77,7 @@ class Pass {
 
  private:
   Pass(const Config& config, const Weights& weights, bool tiled, device::Device& device);
+  base::Status allocate_scratch();
   base::Status begin_layer();
   base::Status begin_sequence();
   void end_sequence();
@@ -92,6 +93,7 @@ class Pass {
   std::vector<Sequence> sequences_;
   std::vector<int64_t> first_rows_;  // of each sequence in the hidden rows
   int64_t chunk_ = 0;
+  int64_t scratch_rows_ = 0, shared_positions_ = 0;
 
   std::unique_ptr<device::Arena> hidden_memory_, scratch_;
   std::unique_ptr<device::Buffer> hidden_, normed_;

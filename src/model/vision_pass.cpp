@@ -47,7 +47,7 @@ uint64_t aligned(uint64_t bytes) noexcept {
 int64_t chunk_rows(const VisionConfig& config, device::Device& device, int64_t chunk, int64_t patches) {
   if (chunk <= 0) {
     const uint64_t unit = std::max<uint64_t>(1, Scratch(config, device, nullptr, kUnit).bytes);
-    chunk = std::clamp<int64_t>(static_cast<int64_t>(kScratchTarget / unit), 1, 16) * kUnit;
+    chunk = std::clamp<int64_t>(static_cast<int64_t>(kScratchTarget / unit), 1, 8) * kUnit;
   }
   return std::min(round_up(chunk, kUnit), round_up(patches, kUnit));
 }

@@ -317,6 +317,21 @@ TEST_CASE("a run can be stepped, cancelled and limited with pictures") {
   CHECK(too_large.status().detail().at == "/images/0");
 }
 
+TEST_CASE("a picture of 16 megapixels takes 64 MiB beside the tower's rows") {
+  Nano nano;
+  const auto executor = base::make_serial_executor();
+  decide::Session session(nano.model, *executor, base::detect_isa(), nano.memory);
+  const std::vector<std::byte> pixels = noise(size_t{3} * 4096 * 4096, 5);
+  decide::Media media;
+  media.images = {raw(pixels, 4096, 4096)};
+  decide::Options options;
+  options.media.max_image_tokens = 256;  // the pass is not the matter here
+  REQUIRE(session.decide(nano.questions, "", options, media).ok());
+  const uint64_t rows = 4 * 256 * 3 * 72 * sizeof(float);  // of 1,024 patches: hidden, keys, values
+  INFO(session.memory().peak());
+  CHECK(session.memory().peak() <= rows + (uint64_t{64} << 20));
+}
+
 TEST_CASE("a model without a vision part refuses pictures") {
   base::Memory memory{base::Allocator{}};
   const auto executor = base::make_serial_executor();
