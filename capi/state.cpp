@@ -161,8 +161,8 @@ clef_status clef_state_add_pixels_borrow(clef_state* state, const void* pixels, 
   return guard(error, [&]() -> Status {
     CLEF_RETURN_IF_ERROR(require(state, "state"));
     CLEF_ASSIGN_OR_RETURN(const auto view, check_pixels(pixels, "pixels", width, height, stride, format));
+    state->media.owners.push_back(borrowed.hand_on());  // first: nothing may be left that has lost its owner
     state->media.images.push_back({{}, view});
-    state->media.owners.push_back(borrowed.hand_on());
     return {};
   });
 }
