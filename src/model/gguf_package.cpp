@@ -112,6 +112,12 @@ void add_file(Package& package, const io::SourcePtr& source) {
   package.files.push_back({source->name(), source->size(), source, header});
 }
 
+Status refuse_projector(const Gguf& gguf, const std::string& file) {
+  return file_error(Code::invalid_argument, file,
+                    "was given as the projector, but holds a model of architecture " + quoted(architecture_of(gguf)) +
+                        "; a projector's is 'clip'");
+}
+
 std::string display_name(std::string_view name, bool split) {
   constexpr std::string_view kEnding = ".gguf";
   constexpr size_t kSplit = std::string_view("-00001-of-00003").size();
@@ -122,6 +128,15 @@ std::string display_name(std::string_view name, bool split) {
 
 }  // namespace
 
+Status add_projector(Package& package, const FileSet::Item& item) {
+  CLEF_ASSIGN_OR_RETURN(const Gguf gguf, container::read_gguf(item.source));
+  if (architecture_of(gguf) != "clip") return refuse_projector(gguf, item.name);
+  package.files.push_back({item.source->name(), item.source->size(), item.source, 0});
+  package.projector = item.source;
+  package.has_vision = true;
+  return {};
+}
+
 base::Result<Package> open_gguf(const FileSet& set, std::vector<FileSet::Item> items) {
   // One model: either one whole file or the parts of one, and projectors beside it.
   std::vector<FileSet::Item> parts, projectors;
@@ -131,10 +146,7 @@ base::Result<Package> open_gguf(const FileSet& set, std::vector<FileSet::Item> i
   for (FileSet::Item& item : items) {
     CLEF_ASSIGN_OR_RETURN(Gguf gguf, container::read_gguf(item.source));
     const bool clip = architecture_of(gguf) == "clip";
-    if (item.projector && !clip)
-      return file_error(Code::invalid_argument, item.name,
-                        "was given as the projector, but holds a model of architecture " +
-                            quoted(architecture_of(gguf)) + "; a projector's is 'clip'");
+    if (item.projector && !clip) return refuse_projector(gguf, item.name);
     if (items.size() > 1 && clip) {
       projectors.push_back(std::move(item));
       continue;
@@ -170,11 +182,7 @@ base::Result<Package> open_gguf(const FileSet& set, std::vector<FileSet::Item> i
   package.tensors = package.gguf->tensors;
   std::sort(parts.begin(), parts.end(), [](const FileSet::Item& a, const FileSet::Item& b) { return a.name < b.name; });
   for (const FileSet::Item& part : parts) add_file(package, part.source);
-  for (const FileSet::Item& projector : projectors) {
-    package.files.push_back({projector.source->name(), projector.source->size(), projector.source, 0});
-    package.has_vision = true;
-    if (!package.projector) package.projector = projector.source;
-  }
+  if (!projectors.empty()) CLEF_RETURN_IF_ERROR(add_projector(package, projectors.front()));
   CLEF_ASSIGN_OR_RETURN(package.config, config_from_gguf(*package.gguf, architecture_of(*package.gguf)));
   CLEF_RETURN_IF_ERROR(read_head(set, *package.gguf, head, package));
   CLEF_RETURN_IF_ERROR(finish_tensors(package));

@@ -29,10 +29,25 @@ Status foreign_file(const io::ByteSource& source, std::string_view wanted, Code 
   return Status(std::move(detail));
 }
 
-// The GGUF files of a directory that make up one model; empty when there is none.
+// The projector for a model among those beside it: the one that is named for the same type, else the smallest.
+base::Result<std::string> choose_projector(const std::string& directory, const std::string& model,
+                                           const std::vector<std::string>& projectors) {
+  const size_t dash = model.rfind('-');
+  const std::string type = dash == model.npos ? model : model.substr(dash + 1);  // "Q8_0.gguf"
+  std::string best;
+  uint64_t least = UINT64_MAX;
+  for (const std::string& name : projectors) {
+    if (ends_with(name, type)) return name;
+    CLEF_ASSIGN_OR_RETURN(const io::SourcePtr source, io::open_path(io::join_path(directory, name)));
+    if (source->size() < least) best = name, least = source->size();
+  }
+  return best;
+}
+
+// The GGUF file of a directory (one part stands for a split model) and the projector beside it; empty when there is none.
 base::Result<std::vector<std::string>> gguf_in_directory(const std::string& directory) {
   CLEF_ASSIGN_OR_RETURN(const std::vector<std::string> names, io::list_directory(directory));
-  std::vector<std::string> models, projectors;  // one part stands for a split file; the names are sorted
+  std::vector<std::string> models, projectors;  // the names are sorted
   std::string split;                            // the first name of the latest one
   for (const std::string& name : names) {
     if (!ends_with(name, ".gguf")) continue;
@@ -40,6 +55,11 @@ base::Result<std::vector<std::string>> gguf_in_directory(const std::string& dire
     if (!parts.empty() && parts.front() == split) continue;
     split = parts.empty() ? std::string() : parts.front();
     (name.find("mmproj") == name.npos ? models : projectors).push_back(name);
+  }
+  if (models.size() == 1 && !projectors.empty()) {
+    CLEF_ASSIGN_OR_RETURN(std::string projector, choose_projector(directory, models.front(), projectors));
+    models.push_back(std::move(projector));
+    return models;
   }
   if (models.empty()) models = std::move(projectors);
   if (models.size() <= 1) return models;
@@ -101,25 +121,38 @@ base::Result<Package> open_package(const Files& files) {
   CLEF_ASSIGN_OR_RETURN(const FileSet set, FileSet::create(files));
   for (const FileSet::Item& item : set.items())
     if (is_ollama_manifest(item)) return open_ollama(set, item);
-  std::vector<FileSet::Item> ggufs;
+  std::vector<FileSet::Item> ggufs, projectors;  // the second: given as such
   for (const FileSet::Item& item : set.items()) {
     if (container::is_gguf(*item.source)) {
-      ggufs.push_back(item);
+      (item.projector ? projectors : ggufs).push_back(item);
     } else if (ends_with(item.name, ".gguf")) {
       return foreign_file(*item.source, "GGUF file", Code::bad_file);
     }
   }
-  if (!ggufs.empty()) return open_gguf(set, std::move(ggufs));
-  if (set.has("joint_head_config.json") && set.has("config.json")) return open_release(set);
+  const auto open_with_projectors = [&](std::vector<FileSet::Item> models) {
+    models.insert(models.end(), projectors.begin(), projectors.end());
+    return open_gguf(set, std::move(models));
+  };
+  const auto open_release_with_projector = [&]() -> base::Result<Package> {
+    CLEF_ASSIGN_OR_RETURN(Package package, open_release(set));
+    if (!projectors.empty()) CLEF_RETURN_IF_ERROR(add_projector(package, projectors.front()));
+    return package;
+  };
+  if (!ggufs.empty()) return open_with_projectors(std::move(ggufs));
+  if (set.has("joint_head_config.json") && set.has("config.json")) return open_release_with_projector();
   for (const std::string& directory : set.directories()) {
     CLEF_ASSIGN_OR_RETURN(const std::vector<std::string> names, gguf_in_directory(directory));
     if (names.empty()) continue;
-    CLEF_ASSIGN_OR_RETURN(io::SourcePtr source, io::open_path(io::join_path(directory, names.front())));
-    if (!container::is_gguf(*source)) return foreign_file(*source, "GGUF file", Code::bad_file);
-    return open_gguf(set, {{names.front(), std::move(source), directory}});
+    for (const std::string& name : names) {
+      if (!ggufs.empty() && !projectors.empty()) break;  // a named projector goes before the one beside the model
+      CLEF_ASSIGN_OR_RETURN(io::SourcePtr source, io::open_path(io::join_path(directory, name)));
+      if (!container::is_gguf(*source)) return foreign_file(*source, "GGUF file", Code::bad_file);
+      ggufs.push_back({name, std::move(source), directory});
+    }
+    return open_with_projectors(std::move(ggufs));
   }
   if (set.has("config.json") || set.has("joint_head.safetensors") || set.has("joint_head_config.json"))
-    return open_release(set);
+    return open_release_with_projector();
   for (const std::string& directory : set.directories()) {
     if (is_ollama_store(directory))
       return file_error(Code::invalid_argument, io::file_name(directory),

@@ -30,5 +30,8 @@ base::Status add_head_files(const FileSet& set, std::string_view advice, Package
 
 // Sorts the tensors by name and refuses names that occur twice.
 base::Status finish_tensors(Package& package);
+// Takes a GGUF file as the model's vision part, in place of one that the model may hold itself. invalid_argument when it
+// is no projector.
+base::Status add_projector(Package& package, const FileSet::Item& item);
 
 }  // namespace clef::model

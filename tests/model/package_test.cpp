@@ -290,7 +290,18 @@ TEST_CASE("a directory with one GGUF model opens it, with several lists them") {
   CHECK(must(model::open_package(at_path(directory))).name == "mini-q8_0");
   std::ofstream(directory + "/mmproj-mini.gguf", std::ios::binary) << gguf_of("clip");
   std::ofstream(directory + "/config.json") << "{}";  // repositories of GGUF files often hold one
-  CHECK(must(model::open_package(at_path(directory))).name == "mini-q8_0");
+  const model::Package package = must(model::open_package(at_path(directory)));
+  CHECK(package.name == "mini-q8_0");
+  REQUIRE(package.projector);
+  CHECK(package.projector->name() == "mmproj-mini.gguf");
+  // The projector that is named for the model's type, else the smallest; one that the caller names goes before both.
+  std::ofstream(directory + "/mmproj-a.gguf", std::ios::binary) << gguf_of("clip") + std::string(64, '\0');
+  CHECK(must(model::open_package(at_path(directory))).projector->name() == "mmproj-mini.gguf");
+  std::ofstream(directory + "/mmproj-mini-q8_0.gguf", std::ios::binary) << gguf_of("clip") + std::string(64, '\0');
+  CHECK(must(model::open_package(at_path(directory))).projector->name() == "mmproj-mini-q8_0.gguf");
+  model::Files named = at_path(directory);
+  named.entries.push_back({"mmproj", directory + "/mmproj-mini.gguf", nullptr});
+  CHECK(must(model::open_package(named)).projector->name() == "mmproj-mini.gguf");
   for (const char* number : {"1", "2", "3"})
     copy_to("gguf/mini-bf16-0000" + std::string(number) + "-of-00003.gguf", directory);
   const base::ErrorDetail error = open_error(at_path(directory));
