@@ -11,12 +11,6 @@ using base::Code;
 using media::DecodeOptions;
 using media::Image;
 
-// From a block of exactly that size, so that reading beyond it is noticed.
-base::Result<Image> decode_exact(std::string_view file, base::Memory& memory, const DecodeOptions& options = {}) {
-  const std::vector<char> copy(file.begin(), file.end());
-  return media::decode(std::as_bytes(std::span(copy)), options, memory);
-}
-
 TEST_CASE("other kinds of pictures are refused by name") {
   const std::pair<std::string, const char*> kinds[] = {
       {"GIF89a.........", "GIF"},
@@ -62,6 +56,12 @@ TEST_CASE("a build without decoders says so") {
   }
 }
 #else
+
+// From a block of exactly that size, so that reading beyond it is noticed.
+base::Result<Image> decode_exact(std::string_view file, base::Memory& memory, const DecodeOptions& options = {}) {
+  const std::vector<char> copy(file.begin(), file.end());
+  return media::decode(std::as_bytes(std::span(copy)), options, memory);
+}
 
 TEST_CASE("cut at every byte") {
   const std::string names[] = {

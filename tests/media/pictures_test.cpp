@@ -56,7 +56,6 @@ void check_scaled(const std::string& file, const Reading& reading, const json::V
   CHECK(sha256(scaled) == text(*reading.row, key + "_resized_sha256"));
 }
 
-#ifdef CLEF_WITH_MEDIA
 TEST_CASE("recorded pictures") {
   const json::Document recorded = read_json(data_path("media/images.json"));
   size_t checked = 0;
@@ -135,7 +134,5 @@ TEST_CASE("recorded pixels") {
     CHECK((arrays.data(array) == pixels_of(image)));
   }
 }
-#endif
-
 }  // namespace
 }  // namespace clef::test
