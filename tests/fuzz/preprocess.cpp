@@ -1,6 +1,5 @@
 // Any sizes and processors through everything behind the decoders: target sizes, pixels, scaling, patches, frames.
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -73,7 +72,7 @@ void check_pixels(Input& in, const media::Processor& p) {
   const auto format = static_cast<media::PixelFormat>(in.number(1) % 6);
   const uint64_t blocks_across = in.number(1) % 8 + 1, blocks_down = in.number(1) % 8 + 1;
   std::vector<uint8_t> bytes(size_t{4} * width * height + 1, 200);
-  std::memcpy(bytes.data(), in.data, std::min(bytes.size(), in.size));
+  std::copy_n(in.data, std::min(bytes.size(), in.size), bytes.data());
   base::Memory memory{base::Allocator{}};
   const media::PixelView view{bytes.data(), bytes.size(), width, height, padding == 0 ? 0 : width + padding, format};
   auto image = media::from_pixels(view, padding % 2 == 1, 1 << 16, memory);
