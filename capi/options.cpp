@@ -131,6 +131,14 @@ Status set_switch_by_name(DecideSettings& settings, std::string_view name, std::
   return set_switch(name, value, settings.limits.strict);
 }
 
+Status set_number_by_name(DecideSettings& settings, std::string_view name, std::string_view text) {
+  CLEF_ASSIGN_OR_RETURN(const uint64_t value, parse_number(name, text));
+  if (name == "max_tokens") return set_count(name, value, settings.decide.max_tokens);
+  if (name == "chunk") return set_count(name, value, settings.decide.chunk);
+  settings.decide.memory_limit = value;
+  return {};
+}
+
 struct NamedLimit {
   std::string_view name;
   clef_limit limit;
@@ -143,16 +151,6 @@ constexpr NamedLimit kLimits[] = {{"max_questions", CLEF_LIMIT_QUESTIONS},
                                   {"max_image_pixels", CLEF_LIMIT_IMAGE_PIXELS},
                                   {"max_image_tokens", CLEF_LIMIT_IMAGE_TOKENS}};
 
-Status set_number_by_name(DecideSettings& settings, std::string_view name, std::string_view text) {
-  CLEF_ASSIGN_OR_RETURN(const uint64_t value, parse_number(name, text));
-  if (name == "max_tokens") return set_count(name, value, settings.decide.max_tokens);
-  if (name == "chunk") return set_count(name, value, settings.decide.chunk);
-  for (const NamedLimit& limit : kLimits)
-    if (name == limit.name) return set_limit(settings, limit.limit, value);
-  settings.decide.memory_limit = value;
-  return {};
-}
-
 Status set_by_name(DecideSettings& settings, std::string_view name, std::string_view text) {
   for (const std::string_view known : {"control_tokens", "exif", "detail", "rounding", "strict"}) {
     if (name == known) return set_switch_by_name(settings, name, text);
@@ -161,7 +159,9 @@ Status set_by_name(DecideSettings& settings, std::string_view name, std::string_
     if (name == known) return set_number_by_name(settings, name, text);
   }
   for (const NamedLimit& limit : kLimits) {
-    if (name == limit.name) return set_number_by_name(settings, name, text);
+    if (name != limit.name) continue;
+    CLEF_ASSIGN_OR_RETURN(const uint64_t value, parse_number(name, text));
+    return set_limit(settings, limit.limit, value);
   }
   if (name == "truncation") {
     constexpr NamedValue kValues[] = {

@@ -101,7 +101,12 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
   add_pre_tokenizer(command, arguments.pre_tokenizer);
 }
 
-void add_picture_arguments(CLI::App& command, DecisionArguments& arguments) {
+void add_picture_arguments(CLI::App& command, DecisionArguments& arguments, const std::string& help) {
+  command.add_option("--image", arguments.images, help)
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
   command.add_flag("--no-exif", arguments.no_exif, "Ignore the EXIF orientation of pictures");
   command.add_option("--alpha", arguments.alpha, "Transparent pictures: white (put on white), drop")
       ->check(CLI::IsMember({"white", "drop"}));
@@ -130,14 +135,7 @@ void add_decision_arguments(CLI::App& command, DecisionArguments& arguments) {
   command.add_option("--chunk", arguments.options.chunk, "Tokens per chunk of a layer; never changes an answer")
       ->type_name("N")
       ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
-  command
-      .add_option("--image", arguments.images,
-                  "A picture (PNG, JPEG, WebP) before the text; may be given several times")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
-  add_picture_arguments(command, arguments);
+  add_picture_arguments(command, arguments, "A picture (PNG, JPEG, WebP) before the text; may be given several times");
   command.add_flag("--strict", arguments.options.strict, "Refuse unknown fields and missing instructions");
 }
 

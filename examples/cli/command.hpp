@@ -44,7 +44,8 @@ struct DecisionArguments {
   std::vector<std::string> images;
   bool no_exif = false;
 };
-void add_picture_arguments(CLI::App& command, DecisionArguments& arguments);  // how pictures are read
+// --image, and how pictures are read.
+void add_picture_arguments(CLI::App& command, DecisionArguments& arguments, const std::string& help);
 void add_decision_arguments(CLI::App& command, DecisionArguments& arguments);
 clef::Options decision_options(const DecisionArguments& arguments);
 

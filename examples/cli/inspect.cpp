@@ -171,14 +171,8 @@ void add_inspect(CLI::App& app, Action& action) {
   command->add_flag("--all", arguments->compare.all, "List every tensor of a comparison, not only the worst")
       ->needs(other);
   command->add_flag("--tensors", arguments->tensors, "List every tensor");
-  command
-      ->add_option("--image", arguments->pictures.images,
-                   "How this picture would be read, and its tokens; may be given several times")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
-  add_picture_arguments(*command, arguments->pictures);
+  add_picture_arguments(*command, arguments->pictures,
+                        "How this picture would be read, and its tokens; may be given several times");
   command->add_flag("--json", arguments->json, "Everything, as JSON");
   command->footer(
       "Examples:\n"

@@ -11,6 +11,10 @@ namespace clef::layers {
 
 using BufferPtr = std::unique_ptr<device::Buffer>;
 
+constexpr int64_t round_up(int64_t n, int64_t unit) noexcept {
+  return (n + unit - 1) / unit * unit;
+}
+
 class Placement {
  public:
   Placement(device::Device& device, device::Arena* arena) noexcept : device_(device), arena_(arena) {}

@@ -5,12 +5,9 @@
 
 #include "device/device.hpp"
 #include "layers/buffers.hpp"
+#include "layers/layer_norm.hpp"
 
 namespace clef::layers {
-
-struct LayerNormWeights {
-  device::Weight scale, bias;
-};
 
 struct VisionBlockWeights {
   LayerNormWeights norm1, norm2;

@@ -14,10 +14,6 @@ namespace {
 
 constexpr uint64_t kScratchTarget = uint64_t{32} << 20;
 
-int64_t round_up(int64_t value, int64_t unit) noexcept {
-  return (value + unit - 1) / unit * unit;
-}
-
 // All buffers of one chunk: the layer kinds lie over each other.
 struct Scratch {
   layers::BufferPtr normed;
@@ -103,7 +99,7 @@ Result<std::unique_ptr<Pass>> Pass::create(const Config& config, const Weights& 
     if (!sequence.sink) longest_without_sink = std::max(longest_without_sink, sequence.start + count);
   }
   const int64_t wanted = chunk > 0 ? std::min(chunk, longest_end) : default_chunk(config, device);
-  pass->chunk_ = std::max(kChunkUnit, round_up(std::min(wanted, std::max<int64_t>(longest, 1)), kChunkUnit));
+  pass->chunk_ = std::max(kChunkUnit, layers::round_up(std::min(wanted, std::max<int64_t>(longest, 1)), kChunkUnit));
   for (const Sequence& sequence : sequences)
     pass->total_ += (sequence.ids.size() + static_cast<size_t>(pass->chunk_) - 1) / static_cast<size_t>(pass->chunk_);
   pass->total_ *= config.layers.size();

@@ -112,6 +112,12 @@ void add_file(Package& package, const io::SourcePtr& source) {
   package.files.push_back({source->name(), source->size(), source, header});
 }
 
+void attach_projector(Package& package, const FileSet::Item& item) {
+  package.files.push_back({item.source->name(), item.source->size(), item.source, 0});
+  package.projector = item.source;
+  package.has_vision = true;
+}
+
 Status refuse_projector(const Gguf& gguf, const std::string& file) {
   return file_error(Code::invalid_argument, file,
                     "was given as the projector, but holds a model of architecture " + quoted(architecture_of(gguf)) +
@@ -131,9 +137,7 @@ std::string display_name(std::string_view name, bool split) {
 Status add_projector(Package& package, const FileSet::Item& item) {
   CLEF_ASSIGN_OR_RETURN(const Gguf gguf, container::read_gguf(item.source));
   if (architecture_of(gguf) != "clip") return refuse_projector(gguf, item.name);
-  package.files.push_back({item.source->name(), item.source->size(), item.source, 0});
-  package.projector = item.source;
-  package.has_vision = true;
+  attach_projector(package, item);
   return {};
 }
 
@@ -182,7 +186,7 @@ base::Result<Package> open_gguf(const FileSet& set, std::vector<FileSet::Item> i
   package.tensors = package.gguf->tensors;
   std::sort(parts.begin(), parts.end(), [](const FileSet::Item& a, const FileSet::Item& b) { return a.name < b.name; });
   for (const FileSet::Item& part : parts) add_file(package, part.source);
-  if (!projectors.empty()) CLEF_RETURN_IF_ERROR(add_projector(package, projectors.front()));
+  if (!projectors.empty()) attach_projector(package, projectors.front());
   CLEF_ASSIGN_OR_RETURN(package.config, config_from_gguf(*package.gguf, architecture_of(*package.gguf)));
   CLEF_RETURN_IF_ERROR(read_head(set, *package.gguf, head, package));
   CLEF_RETURN_IF_ERROR(finish_tensors(package));

@@ -103,6 +103,19 @@ Status TensorReader::values(std::string_view name, std::string_view where, std::
   return {};
 }
 
+Status TensorReader::vector(std::string_view name, std::string_view where, int64_t size, Weight& out) {
+  std::vector<float> decoded;
+  const Shape shapes[] = {{size}};
+  CLEF_RETURN_IF_ERROR(values(name, where, shapes, decoded));
+  out = keep(std::move(decoded), 1, size);
+  return {};
+}
+
+Status TensorReader::layer_norm(const std::string& name, std::string_view where, int64_t size, NormWeights& out) {
+  CLEF_RETURN_IF_ERROR(vector(name + ".weight", where, size, out.scale));
+  return vector(name + ".bias", where, size, out.bias);
+}
+
 Weight TensorReader::keep(std::vector<float> values, int64_t rows, int64_t columns) {
   out_.vectors.push_back(std::move(values));
   return {&quant::format(quant::Type::f32), reinterpret_cast<const std::byte*>(out_.vectors.back().data()), rows,

@@ -27,6 +27,9 @@ class TensorReader {
   // Decoded values. Non-finite ones are an error.
   base::Status values(std::string_view name, std::string_view where, std::span<const Shape> shapes,
                       std::vector<float>& out) const;
+  // A vector of `size` values, converted and kept; a layer norm, NAME.weight and NAME.bias.
+  base::Status vector(std::string_view name, std::string_view where, int64_t size, Weight& out);
+  base::Status layer_norm(const std::string& name, std::string_view where, int64_t size, NormWeights& out);
   // A vector that the weights keep.
   Weight keep(std::vector<float> values, int64_t rows, int64_t columns);
 

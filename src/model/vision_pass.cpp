@@ -17,9 +17,19 @@ constexpr int64_t kGroupPatches = 4096;                  // of small frames that
 constexpr uint64_t kScratchTarget = uint64_t{16} << 20;  // bytes of a chunk
 constexpr int64_t kTaps = 4;
 
-int64_t round_up(int64_t n, int64_t unit) noexcept {
-  return (n + unit - 1) / unit * unit;
-}
+// The rows of all frames that go together.
+struct GroupRows {
+  layers::BufferPtr hidden, keys, values;
+  uint64_t bytes = 0;
+
+  GroupRows(const VisionConfig& config, device::Device& device, device::Arena* arena, int64_t patches) {
+    layers::Placement placement(device, arena);
+    hidden = placement.place(patches, config.hidden, Role::residual);
+    keys = placement.place(patches, config.hidden, Role::activation);
+    values = placement.place(patches, config.hidden, Role::activation);
+    bytes = placement.size();
+  }
+};
 
 // The scratch of a chunk; the stages lie over each other.
 struct Scratch {
@@ -40,16 +50,12 @@ struct Scratch {
   }
 };
 
-uint64_t aligned(uint64_t bytes) noexcept {
-  return (bytes + 63) / 64 * 64;
-}
-
 int64_t chunk_rows(const VisionConfig& config, device::Device& device, int64_t chunk, int64_t patches) {
   if (chunk <= 0) {
     const uint64_t unit = std::max<uint64_t>(1, Scratch(config, device, nullptr, kUnit).bytes);
     chunk = std::clamp<int64_t>(static_cast<int64_t>(kScratchTarget / unit), 1, 8) * kUnit;
   }
-  return std::min(round_up(chunk, kUnit), round_up(patches, kUnit));
+  return layers::round_up(std::min(chunk, patches), kUnit);
 }
 
 // Row and column of a patch in merge-block order.
@@ -116,14 +122,12 @@ Status VisionPass::allocate(base::Memory& memory, int64_t chunk) {
   chunk_ = chunk_rows(config_, device_, chunk, largest);
   for (const Group& group : groups_)
     total_ += static_cast<uint64_t>((group.patches + chunk_ - 1) / chunk_ * (2 + 2 * config_.blocks));
-  const uint64_t residual = aligned(device_.buffer_bytes(largest, config_.hidden, Role::residual)),
-                 activation = aligned(device_.buffer_bytes(largest, config_.hidden, Role::activation));
-  CLEF_ASSIGN_OR_RETURN(rows_memory_, device_.allocate_arena(residual + 2 * activation));
-  hidden_ = device_.place(*rows_memory_, 0, largest, config_.hidden, Role::residual);
-  keys_ = device_.place(*rows_memory_, residual, largest, config_.hidden, Role::activation);
-  values_ = device_.place(*rows_memory_, residual + activation, largest, config_.hidden, Role::activation);
-  const Scratch sizes(config_, device_, nullptr, chunk_);
-  CLEF_ASSIGN_OR_RETURN(scratch_, device_.allocate_arena(sizes.bytes));
+  CLEF_ASSIGN_OR_RETURN(rows_memory_, device_.allocate_arena(GroupRows(config_, device_, nullptr, largest).bytes));
+  GroupRows rows(config_, device_, rows_memory_.get(), largest);
+  hidden_ = std::move(rows.hidden);
+  keys_ = std::move(rows.keys);
+  values_ = std::move(rows.values);
+  CLEF_ASSIGN_OR_RETURN(scratch_, device_.allocate_arena(Scratch(config_, device_, nullptr, chunk_).bytes));
   Scratch scratch(config_, device_, scratch_.get(), chunk_);
   pixels_ = std::move(scratch.pixels);
   buffers_ = std::move(scratch.block);
@@ -180,8 +184,7 @@ Status VisionPass::embed(int64_t first, int64_t count) {
     for (int64_t i = 0; i < size; ++i) {
       const Place place = place_of(from + i, frame.columns, config_.merge);
       const Tap y = tap_of(place.row, frame.rows, config_.grid), x = tap_of(place.column, frame.columns, config_.grid);
-      const auto at = static_cast<size_t>(kTaps * (offset + i));
-      size_t tap = at;
+      auto tap = static_cast<size_t>(kTaps * (offset + i));
       for (const auto& [row, row_weight] : {std::pair(y.low, 1.0f - y.fraction), std::pair(y.high, y.fraction)})
         for (const auto& [column, weight] : {std::pair(x.low, 1.0f - x.fraction), std::pair(x.high, x.fraction)}) {
           tap_ids_[tap] = row * config_.grid + column;

@@ -43,19 +43,14 @@ class Tower {
   std::string name(const Name& both) const { return prefix_ + pick(both); }
 
   Status vector(const std::string& tensor, int64_t size, Weight& out) {
-    std::vector<float> values;
-    const Shape shapes[] = {{size}};
-    CLEF_RETURN_IF_ERROR(reader_.values(tensor, where_, shapes, values));
-    out = reader_.keep(std::move(values), 1, size);
-    return {};
+    return reader_.vector(tensor, where_, size, out);
   }
   Status linear(const std::string& tensor, int64_t rows, int64_t columns, Weight& weight, Weight& bias) {
     CLEF_RETURN_IF_ERROR(reader_.matrix(tensor + ".weight", where_, rows, columns, weight));
     return vector(tensor + ".bias", rows, bias);
   }
   Status norm(const std::string& tensor, layers::LayerNormWeights& out) {
-    CLEF_RETURN_IF_ERROR(vector(tensor + ".weight", config_.hidden, out.scale));
-    return vector(tensor + ".bias", config_.hidden, out.bias);
+    return reader_.layer_norm(tensor, where_, config_.hidden, out);
   }
 
   // One matrix in the release. Projectors hold one for each frame of a pair: they are joined, the only copy there is of a

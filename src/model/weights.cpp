@@ -61,13 +61,7 @@ class Backbone {
     return {};
   }
 
-  Status vector(const std::string& name, int64_t size, Weight& out) {
-    std::vector<float> values;
-    const Shape shapes[] = {{size}};
-    CLEF_RETURN_IF_ERROR(reader_.values(name, where_, shapes, values));
-    out = reader_.keep(std::move(values), 1, size);
-    return {};
-  }
+  Status vector(const std::string& name, int64_t size, Weight& out) { return reader_.vector(name, where_, size, out); }
 
   Status layer(size_t index) {
     const std::string number = std::to_string(index) + ".";

@@ -10,6 +10,7 @@
 #include "device/device.hpp"
 #include "layers/attention.hpp"
 #include "layers/delta_net.hpp"
+#include "layers/layer_norm.hpp"
 #include "model/package.hpp"
 
 namespace clef::model {
@@ -29,9 +30,7 @@ struct HeadAttentionWeights {
   Weight q, k, v, out, q_bias, k_bias, v_bias, out_bias;
 };
 
-struct NormWeights {
-  Weight scale, bias;
-};
+using NormWeights = layers::LayerNormWeights;
 
 struct HeadFeedForward {
   Weight up, up_bias, down, down_bias;

@@ -56,16 +56,9 @@ class Head {
   Status matrix(const std::string& name, int64_t rows, int64_t columns, Weight& out) {
     return reader_.matrix(name, where_, rows, columns, out);
   }
-  Status vector(const std::string& name, int64_t size, Weight& out) {
-    std::vector<float> values;
-    const Shape shapes[] = {{size}};
-    CLEF_RETURN_IF_ERROR(reader_.values(name, where_, shapes, values));
-    out = reader_.keep(std::move(values), 1, size);
-    return {};
-  }
+  Status vector(const std::string& name, int64_t size, Weight& out) { return reader_.vector(name, where_, size, out); }
   Status norm(const std::string& name, int64_t size, NormWeights& out) {
-    CLEF_RETURN_IF_ERROR(vector(name + ".weight", size, out.scale));
-    return vector(name + ".bias", size, out.bias);
+    return reader_.layer_norm(name, where_, size, out);
   }
 
   Status evidence(size_t index, EvidenceLayer& layer) {
