@@ -10,12 +10,15 @@
 Step 1: keys and tensors can be read, every tensor is finite when gguf dequantizes it.
 Step 2, for files of architecture qwen35: the last hidden states that llama.cpp computes for three prompts, and those of
 clef for the same token ids; the difference is relative (root mean square). llama.cpp rounds activations to 8 bits for
-quantized weights, clef's `exact` kind does not. With --exact also how far the type's own rounding moves clef's states from
+quantized weights, clef's `exact` kind does not; so the same weights, dequantized by the gguf package, are run in llama.cpp
+in f32 too, where nothing but the arithmetic differs. With --exact also how far the type's own rounding moves clef's states from
 those of a file with the weights as they were: the noise within which the two programs ought to agree.
 """
 import argparse
+import os
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
@@ -63,6 +66,23 @@ def llama_states(path):
     return ids, [np.asarray(model.embed(prompt, normalize=False), np.float32)[-1] for prompt in PROMPTS]
 
 
+def write_f32(path, copy):
+    """A copy of a file whose tensors are all F32, with the values that they stand for."""
+    reader = gguf.GGUFReader(path)
+    writer = gguf.GGUFWriter(copy, reader.fields["general.architecture"].contents())
+    for field in reader.fields.values():
+        if not field.name.startswith("GGUF.") and field.name != "general.architecture":
+            array = field.types[0] == gguf.GGUFValueType.ARRAY
+            writer.add_key_value(field.name, field.contents(), field.types[0], field.types[-1] if array else None)
+    for tensor in reader.tensors:
+        values = gguf.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
+        writer.add_tensor(tensor.name, values.reshape([int(size) for size in reversed(tensor.shape)]))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def clef_states(program, path, head, ids):
     lines = "".join(" ".join(map(str, prompt)) + "\n" for prompt in ids)
     command = [program, path] + ([head] if head else [])
@@ -83,9 +103,13 @@ def main():
         ids, theirs = llama_states(path)
         ours = clef_states(arguments.hidden_states, path, arguments.head, ids)
         exact = clef_states(arguments.hidden_states, arguments.exact, arguments.head, ids) if arguments.exact else ours
-        for prompt, a, b, c in zip(PROMPTS, theirs, ours, exact):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, "f32.gguf")
+            write_f32(path, copy)
+            in_f32 = llama_states(copy)[1]
+        for prompt, a, f, b, c in zip(PROMPTS, theirs, in_f32, ours, exact):
             noise = f", noise of the type {relative(b, c):.2e}" if arguments.exact else ""
-            print(f"  llama.cpp beside clef {relative(a, b):.2e}{noise}  {prompt!r}")
+            print(f"  llama.cpp beside clef {relative(a, b):.2e}, in f32 {relative(f, b):.2e}{noise}  {prompt!r}")
 
 
 if __name__ == "__main__":
