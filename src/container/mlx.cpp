@@ -121,10 +121,10 @@ Status join_mlx(Joiner& joiner, const Quantization& config, const TensorView& co
 
 base::Status join_ollama(const std::map<std::string, std::string>& metadata, std::vector<TensorView>& tensors) {
   Joiner joiner(tensors);
-  const auto setting = [&](const std::string& name, const std::string& key) -> std::string_view {
-    for (const std::string& wanted : {name + "." + key, key})
-      if (const auto found = metadata.find(wanted); found != metadata.end()) return found->second;
-    return {};
+  const auto setting = [&](const std::string& name, const char* key) -> std::string_view {
+    auto found = metadata.find(std::string(name).append(1, '.').append(key));
+    if (found == metadata.end()) found = metadata.find(key);
+    return found == metadata.end() ? std::string_view() : std::string_view(found->second);
   };
   for (const TensorView& codes : tensors) {
     if (codes.type_name != "U32") continue;

@@ -23,6 +23,12 @@ double cubic(double x) noexcept {
   return 0;
 }
 
+// Half is added and the fraction cut off, as the reference does (below 0 that is no rounding).
+int64_t cut(double value) noexcept {
+  value += 0.5;
+  return static_cast<int64_t>(value);
+}
+
 // Everything in doubles and in the reference's order of operations, so that integer weights come out equal.
 struct Grid {
   double scale, support, inverse;
@@ -34,12 +40,8 @@ struct Grid {
         inverse(1 / std::max(scale, 1.0)),
         in(from) {}
   double center(uint32_t i) const noexcept { return scale * (i + 0.5); }
-  int64_t first(uint32_t i) const noexcept {
-    return std::max<int64_t>(static_cast<int64_t>(center(i) - support + 0.5), 0);
-  }
-  int64_t end(uint32_t i) const noexcept {
-    return std::min<int64_t>(static_cast<int64_t>(center(i) + support + 0.5), in);
-  }
+  int64_t first(uint32_t i) const noexcept { return std::max<int64_t>(cut(center(i) - support), 0); }
+  int64_t end(uint32_t i) const noexcept { return std::min<int64_t>(cut(center(i) + support), in); }
   // Weight of the j-th input of output i, before it is divided by their sum.
   double weight(uint32_t i, int64_t j) const noexcept {
     return cubic((static_cast<double>(j) + (static_cast<double>(first(i)) - center(i)) + 0.5) * inverse);
@@ -54,7 +56,7 @@ struct Grid {
 // The largest precision, up to 22 bits, at which the largest weight still has 16 bits.
 int precision_for(double largest) noexcept {
   int precision = 0;
-  while (precision < 22 && static_cast<int64_t>(0.5 + largest * (1 << (precision + 1))) < (1 << 15)) ++precision;
+  while (precision < 22 && cut(largest * (1 << (precision + 1))) < (1 << 15)) ++precision;
   return precision;
 }
 
