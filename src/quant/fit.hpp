@@ -100,8 +100,9 @@ struct LinearCodes {
   static constexpr float kFirst = static_cast<float>(kLow);
   static constexpr float kLast = static_cast<float>(kHigh);
   static int code(float value) noexcept {
-    const float cut = value > kFirst ? (value < kLast ? value : kLast) : kFirst;  // the first one for NaN, too
-    return static_cast<int>(cut - kFirst + 0.5f);
+    float above = (value > kFirst ? (value < kLast ? value : kLast) : kFirst) - kFirst;  // 0 for NaN, too
+    above += 0.5f;  // to the nearest: it is not negative
+    return static_cast<int>(above);
   }
   static float nearest(float value) noexcept { return static_cast<float>(code(value)) + kFirst; }
 };
