@@ -484,6 +484,24 @@ CLEF_API clef_status CLEF_CALL clef_state_add_video(clef_state* state, const voi
                                                     uint32_t width, uint32_t height, size_t stride,
                                                     clef_pixel_format format, const double* times,
                                                     double frames_per_second, int32_t sample, clef_error** error);
+/* Frames of one video that the host makes when they are needed (from a video file, a renderer), so that at most those of
+ * one step lie in memory. `read` fills all `size` bytes with frame `index`, rows without padding, and returns 0; anything
+ * else is CLEF_IO at /videos/V/frames/index. It is called on the thread of the decision, in rising order within one
+ * decision and never twice at a time; it must not call the library. The rest as clef_state_add_video. */
+typedef struct clef_frame_hooks {
+  uint32_t struct_size;
+  int32_t(CLEF_CALL* read)(uint64_t index, void* pixels, size_t size, void* user);
+  void(CLEF_CALL* release)(void* user);
+  void* user;
+  uint64_t count;
+  const double* times; /* `count` of them, or NULL */
+  double frames_per_second;
+  uint32_t width, height;
+  clef_pixel_format format;
+  int32_t sample;
+} clef_frame_hooks;
+CLEF_API clef_status CLEF_CALL clef_state_add_frames(clef_state* state, const clef_frame_hooks* hooks,
+                                                     clef_error** error);
 CLEF_API void CLEF_CALL clef_state_free(clef_state* state);
 
 /* ---- options of a decision --------------------------------------------------------------------------------------- */

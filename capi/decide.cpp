@@ -22,7 +22,7 @@ Result<schema::Request> parse_request(const char* request, size_t size, DecideSe
   CLEF_ASSIGN_OR_RETURN(schema::Request parsed, schema::parse_request(text, settings.limits));
   media.images = take_pictures(std::move(parsed.images), media);
   for (schema::EncodedVideo& video : parsed.videos)
-    media.videos.push_back({take_pictures(std::move(video.frames), media), {}, video.fps, video.sample});
+    media.videos.push_back({take_pictures(std::move(video.frames), media), {}, video.fps, video.sample, {}});
   if (parsed.truncation) settings.decide.truncation = *parsed.truncation;
   return parsed;
 }

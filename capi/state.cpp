@@ -1,4 +1,5 @@
 #include <cstring>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -43,12 +44,16 @@ void add_image(clef_state& state, Kept kept) {
   state.media.images.push_back({kept.bytes, {}});
 }
 
+Status check_format(clef_pixel_format format) {
+  if (format >= CLEF_PIXEL_RGB8 && format <= CLEF_PIXEL_GRAY8) return {};
+  return bad_value("format", std::to_string(format), "one of CLEF_PIXEL_RGB8 to CLEF_PIXEL_GRAY8");
+}
+
 // Pixels as the host describes them, with the number of bytes that they span.
 Result<media::PixelView> check_pixels(const void* pixels, std::string_view name, uint32_t width, uint32_t height,
                                       size_t stride, clef_pixel_format format) {
   CLEF_RETURN_IF_ERROR(require(pixels, name));
-  if (format < CLEF_PIXEL_RGB8 || format > CLEF_PIXEL_GRAY8)
-    return bad_value("format", std::to_string(format), "one of CLEF_PIXEL_RGB8 to CLEF_PIXEL_GRAY8");
+  CLEF_RETURN_IF_ERROR(check_format(format));
   media::PixelView view{pixels, SIZE_MAX, width, height, stride, static_cast<media::PixelFormat>(format)};
   CLEF_ASSIGN_OR_RETURN(view.size, media::pixel_bytes(view));
   return view;
@@ -61,6 +66,29 @@ decide::Picture copy_pixels(media::PixelView view, std::vector<std::shared_ptr<c
   owners.push_back(std::move(kept.owner));
   return {{}, view};
 }
+
+Status check_count(uint64_t count) {
+  if (count == 0) return Status(Code::empty, "the video has no frames; give at least one");
+  if (count > UINT32_MAX) return Status(Code::too_many, "the video has " + std::to_string(count) + " frames");
+  return {};
+}
+
+// Asks the host for frames, for one decision at a time.
+class HostFrames : public clef::decide::FrameReader {
+ public:
+  Hooks<clef_frame_hooks> hooks;
+
+  Status read(uint64_t index, std::span<std::byte> out) override {
+    const std::lock_guard lock(mutex_);
+    const int32_t result = hooks.table.read(index, out.data(), out.size(), hooks.table.user);
+    if (result == 0) return {};
+    return Status(Code::io, "frame " + std::to_string(index) + " of the video could not be read (the host answered " +
+                                std::to_string(result) + ")");
+  }
+
+ private:
+  std::mutex mutex_;
+};
 
 Status check_times(const double* times, size_t count, double fps) {
   if (!times) {
@@ -174,7 +202,7 @@ clef_status clef_state_add_video(clef_state* state, const void* const* frames, s
     CLEF_RETURN_IF_ERROR(require(state, "state"));
     CLEF_RETURN_IF_ERROR(require(frames, "frames"));
     CLEF_RETURN_IF_ERROR(check_switch("sample", sample));
-    if (count == 0) return Status(Code::empty, "the video has no frames; give at least one");
+    CLEF_RETURN_IF_ERROR(check_count(count));
     CLEF_RETURN_IF_ERROR(check_times(times, count, frames_per_second));
     clef::decide::Video video;
     std::vector<std::shared_ptr<const void>> owners;
@@ -189,6 +217,31 @@ clef_status clef_state_add_video(clef_state* state, const void* const* frames, s
     clef::decide::Media& media = state->media;
     media.owners.insert(media.owners.end(), owners.begin(), owners.end());
     media.videos.push_back(std::move(video));
+    return {};
+  });
+}
+
+clef_status clef_state_add_frames(clef_state* state, const clef_frame_hooks* hooks, clef_error** error) {
+  return guard(error, [&]() -> Status {
+    CLEF_RETURN_IF_ERROR(require(state, "state"));
+    auto reader = std::make_shared<HostFrames>();
+    clef_frame_hooks& table = reader->hooks.table;
+    CLEF_RETURN_IF_ERROR(copy_table(hooks, "clef_frame_hooks", table));
+    CLEF_RETURN_IF_ERROR(require_function(table.read, "clef_frame_hooks", "read"));
+    CLEF_RETURN_IF_ERROR(check_switch("sample", table.sample));
+    CLEF_RETURN_IF_ERROR(check_count(table.count));
+    CLEF_RETURN_IF_ERROR(check_times(table.times, static_cast<size_t>(table.count), table.frames_per_second));
+    CLEF_RETURN_IF_ERROR(check_format(table.format));
+    CLEF_RETURN_IF_ERROR(clef::media::check_size(table.width, table.height, UINT64_MAX, "the video"));
+    clef::decide::Video video;
+    if (table.times) video.times.assign(table.times, table.times + table.count);
+    table.times = nullptr;  // the host's array may be gone after this call
+    video.source = {reader, table.count, table.width, table.height,
+                    static_cast<clef::media::PixelFormat>(table.format)};
+    video.fps = table.frames_per_second;
+    video.sample = table.sample != 0;
+    state->media.videos.push_back(std::move(video));
+    reader->hooks.armed = true;
     return {};
   });
 }

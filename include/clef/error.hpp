@@ -95,12 +95,14 @@ class Error {
  public:
   // Takes over an error of the C interface; `handle` may be null (then only the status is known).
   Error(clef_status status, clef_error* handle) noexcept : status_(status), handle_(handle) {}
+  // An error that was found on this side of the C interface.
+  Error(Status status, std::string message) : status_(static_cast<clef_status>(status)), message_(std::move(message)) {}
 
   // The kind; stable, to be branched on.
   Status status() const noexcept { return static_cast<Status>(status_); }
   // English, for people: names the file, tensor, field and value. Its wording may change. Lives as long as the error.
   std::string_view message() const noexcept {
-    if (handle_ == nullptr) return clef_status_name(status_);
+    if (handle_ == nullptr) return message_.empty() ? std::string_view(clef_status_name(status_)) : message_;
     std::size_t size = 0;
     const char* text = clef_error_message(handle_.get(), &size);
     return detail::view(text, size);
@@ -137,6 +139,7 @@ class Error {
 
  private:
   clef_status status_;
+  std::string message_;  // when there is no handle
   detail::Handle<clef_error, &clef_error_free> handle_;
 };
 

@@ -5,6 +5,9 @@
 #include <clef/error.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -39,6 +42,19 @@ struct Video {
   std::vector<double> times;     // seconds, one per frame; empty: frames_per_second counts
   double frames_per_second = 0;  // used when `times` is empty
   bool sample = true;            // the model's processor chooses frames; false takes all
+};
+
+// Frames that are made when they are needed (from a video file, a renderer). `read` fills `size` bytes with frame `index`,
+// rows without padding, and returns false where it cannot; in rising order within a decision, never twice at a time.
+struct FrameSource {
+  std::function<bool(std::uint64_t index, void* pixels, std::size_t size)> read;
+  std::uint64_t count = 0;
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  PixelFormat format = PixelFormat::rgb8;
+  std::vector<double> times;  // as in Video
+  double frames_per_second = 0;
+  bool sample = true;
 };
 
 // What is judged. Move-only; one state may be used by any number of decisions. Errors of all functions:
@@ -108,20 +124,56 @@ class State {
                                           static_cast<clef_pixel_format>(pixels.format), nullptr, nullptr, error);
     });
   }
-  // Adds a video; copied. `times` is used when it has one entry per frame.
+  // Adds a video; copied. `times`, unless empty, has one entry per frame (else invalid_argument).
   Result<void> add_video(const Video& video) {
-    const bool timed = !video.times.empty() && video.times.size() == video.frames.size();
+    Result<void> timed = check_times(video.times, video.frames.size());
+    if (!timed) return timed;
     return detail::run([&](clef_error** error) {
       return clef_state_add_video(handle_.get(), video.frames.data(), video.frames.size(), video.width, video.height,
                                   video.stride, static_cast<clef_pixel_format>(video.format),
-                                  timed ? video.times.data() : nullptr, video.frames_per_second, video.sample ? 1 : 0,
-                                  error);
+                                  video.times.empty() ? nullptr : video.times.data(), video.frames_per_second,
+                                  video.sample ? 1 : 0, error);
+    });
+  }
+  // Adds a video whose frames `source.read` makes; it is kept as long as this state and its decisions' sessions need it.
+  Result<void> add_frames(FrameSource source) {
+    Result<void> timed = check_times(source.times, source.count);
+    if (!timed) return timed;
+    clef_frame_hooks hooks = {};
+    hooks.struct_size = sizeof hooks;
+    hooks.count = source.count;
+    hooks.frames_per_second = source.frames_per_second;
+    hooks.width = source.width;
+    hooks.height = source.height;
+    hooks.format = static_cast<clef_pixel_format>(source.format);
+    hooks.sample = source.sample ? 1 : 0;
+    const std::vector<double> times = std::move(source.times);
+    hooks.times = times.empty() ? nullptr : times.data();
+    // Without a function the library refuses the table.
+    std::unique_ptr<ReadFrame> box(source.read ? new (std::nothrow) ReadFrame(std::move(source.read)) : nullptr);
+    hooks.read = box ? &read_frame : nullptr;
+    hooks.release = &release_frames;
+    hooks.user = box.get();
+    return detail::run([&](clef_error** error) {
+      const clef_status status = clef_state_add_frames(handle_.get(), &hooks, error);
+      if (status == CLEF_OK) (void)box.release();
+      return status;
     });
   }
   // The C handle, still owned by this object.
   const clef_state* get() const noexcept { return handle_.get(); }
 
  private:
+  using ReadFrame = std::function<bool(std::uint64_t, void*, std::size_t)>;
+  static std::int32_t CLEF_CALL read_frame(std::uint64_t index, void* pixels, std::size_t size, void* user) noexcept {
+    return (*static_cast<ReadFrame*>(user))(index, pixels, size) ? 0 : 1;
+  }
+  static void CLEF_CALL release_frames(void* user) noexcept { delete static_cast<ReadFrame*>(user); }
+  static Result<void> check_times(const std::vector<double>& times, std::uint64_t frames) {
+    if (times.empty() || times.size() == frames) return {};
+    return Error(Status::invalid_argument, "the times of a video must be one per frame, or none");
+  }
+
   detail::Handle<clef_state, &clef_state_free> handle_;
 };
 

@@ -16,11 +16,29 @@ struct Picture {
   media::PixelView pixels;  // when there are no bytes
 };
 
+// Frames that the host makes when they are needed: in rising order within a pass, one at a time.
+class FrameReader {
+ public:
+  virtual ~FrameReader() = default;
+  // Fills `out` with frame `index`, rows without padding.
+  virtual base::Status read(uint64_t index, std::span<std::byte> out) = 0;
+};
+
+struct FrameSource {
+  std::shared_ptr<FrameReader> reader;  // null: there is none
+  uint64_t count = 0;
+  uint32_t width = 0, height = 0;
+  media::PixelFormat format = media::PixelFormat::rgb8;
+};
+
 struct Video {
   std::vector<Picture> frames;
   std::vector<double> times;  // in seconds, one for each frame; empty: by fps
   double fps = 0;             // of the frames given; 0: unknown
   bool sample = true;         // let the model's processor choose frames
+  FrameSource source;         // instead of `frames`
+
+  uint64_t count() const noexcept { return source.reader ? source.count : frames.size(); }
 };
 
 struct Media {

@@ -4,7 +4,6 @@
 
 #include "decide/positions.hpp"
 #include "media/decode.hpp"
-#include "media/resize.hpp"
 #include "media/video.hpp"
 
 namespace clef::decide {
@@ -62,6 +61,28 @@ Result<Sides> shown_size(const Picture& picture, const MediaOptions& options) {
   return Sides{pixels.width, pixels.height};
 }
 
+Result<Sides> shown_size(const FrameSource& source, const MediaOptions& options) {
+  CLEF_RETURN_IF_ERROR(media::check_size(source.width, source.height, options.max_pixels, "the frame"));
+  return Sides{source.width, source.height};
+}
+
+Result<media::Image> read_frame(const FrameSource& source, uint64_t index, const MediaOptions& options,
+                                base::Memory& memory) {
+  const auto fill = [&](base::Buffer& buffer, uint64_t bytes) {
+    return source.reader->read(index, {buffer.as<std::byte>(), static_cast<size_t>(bytes)});
+  };
+  if (source.format == media::PixelFormat::rgb8) {
+    CLEF_ASSIGN_OR_RETURN(media::Image image, media::create_image(source.width, source.height, memory));
+    CLEF_RETURN_IF_ERROR(fill(image.pixels, image.bytes()));
+    return image;
+  }
+  const uint64_t bytes = uint64_t{media::bytes_per_pixel(source.format)} * source.width * source.height;
+  CLEF_ASSIGN_OR_RETURN(base::Buffer buffer, base::Buffer::create(memory, bytes, "a frame of a video"));
+  CLEF_RETURN_IF_ERROR(fill(buffer, bytes));
+  media::PixelView view{buffer.data(), buffer.size(), source.width, source.height, 0, source.format};
+  return media::from_pixels(view, options.drop_alpha, options.max_pixels, memory);
+}
+
 std::string frame_place(size_t video, size_t frame) {
   return "/videos/" + std::to_string(video) + "/frames/" + std::to_string(frame);
 }
@@ -115,20 +136,21 @@ Result<std::unique_ptr<MediaPlan>> MediaPlan::create(Media media, const MediaOpt
 Status MediaPlan::add_image(size_t index) {
   const Picture& picture = media_.images[index];
   CLEF_ASSIGN_OR_RETURN(const PictureSize size, picture_size(picture, options_, model_processor_));
-  blocks_.push_back({{&picture}, {"/images/" + std::to_string(index)}, false, size.target});
+  blocks_.push_back({{{&picture, nullptr, 0, "/images/" + std::to_string(index)}}, false, size.target});
   items_.push_back({false, {{"", static_cast<int64_t>(size.target.tokens)}}});
   return {};
 }
 
 Status MediaPlan::add_video(size_t index) {
   const Video& video = media_.videos[index];
-  const uint64_t total = video.frames.size();
+  const uint64_t total = video.count();
   const media::VideoTiming timing{video.fps, video.times};
   CLEF_ASSIGN_OR_RETURN(const std::vector<uint32_t> used, media::sample_frames(total, timing, video.sample, video_));
   CLEF_ASSIGN_OR_RETURN(const std::vector<std::string> captions, media::timestamps(used, total, timing, video_));
   Sides first;
   for (const uint32_t frame : used) {
-    Result<Sides> sides = shown_size(video.frames[frame], options_);
+    Result<Sides> sides =
+        video.source.reader ? shown_size(video.source, options_) : shown_size(video.frames[frame], options_);
     if (!sides.ok()) return std::move(sides).status().at(frame_place(index, frame));
     if (frame == used.front()) first = sides.value();
     if (sides.value().width != first.width || sides.value().height != first.height)
@@ -144,10 +166,17 @@ Status MediaPlan::add_video(size_t index) {
   schema::MediaItem item{true, {}};
   const std::vector<media::FrameGroup> groups = media::group_frames(static_cast<uint32_t>(used.size()), video_);
   for (size_t g = 0; g < groups.size(); ++g) {
-    Block block{{}, {}, true, size};
+    Block block{{}, true, size};
     for (uint32_t i = groups[g].first; i <= groups[g].last; ++i) {
-      block.pictures.push_back(&video.frames[used[i]]);
-      block.places.push_back(frame_place(index, used[i]));
+      Frame frame;
+      if (video.source.reader) {
+        frame.source = &video.source;
+      } else {
+        frame.picture = &video.frames[used[i]];
+      }
+      frame.index = used[i];
+      frame.place = frame_place(index, used[i]);
+      block.frames.push_back(std::move(frame));
     }
     blocks_.push_back(std::move(block));
     item.blocks.push_back({captions[g], tokens});
@@ -185,37 +214,41 @@ std::vector<model::VisionFrame> MediaPlan::frames(const schema::Prompt& prompt, 
   return frames;
 }
 
-Status MediaPlan::decode(size_t index) {
-  images_.clear();
-  decoded_ = SIZE_MAX;
+base::Result<media::Image> MediaPlan::decode(const Frame& frame) {
+  if (frame.source != nullptr) return read_frame(*frame.source, frame.index, options_, memory_);
+  const Picture& picture = *frame.picture;
+  if (picture.pixels.data == nullptr) return media::decode(picture.encoded, decode_options(options_), memory_);
+  return media::from_pixels(picture.pixels, options_.drop_alpha, options_.max_pixels, memory_);
+}
+
+Status MediaPlan::open(size_t index) {
+  stream_.reset();
+  open_ = SIZE_MAX;
   const Block& block = blocks_[index];
-  for (size_t i = 0; i < block.pictures.size(); ++i) {
+  std::vector<media::ScaledRows> frames;
+  for (const Frame& frame : block.frames) {
     CLEF_RETURN_IF_ERROR(watch_.check());
-    const Picture& picture = *block.pictures[i];
-    auto image = picture.pixels.data == nullptr
-                     ? media::decode(picture.encoded, decode_options(options_), memory_)
-                     : media::from_pixels(picture.pixels, options_.drop_alpha, options_.max_pixels, memory_);
-    if (!image.ok()) return std::move(image).status().at(block.places[i]);
+    Result<media::Image> image = decode(frame);
+    if (!image.ok()) return std::move(image).status().at(frame.place);
     CLEF_RETURN_IF_ERROR(watch_.check());
-    image = media::resize(std::move(image).value(), block.size.width, block.size.height, memory_);
-    if (!image.ok()) return std::move(image).status().at(block.places[i]);
-    images_.push_back(std::move(image).value());
+    auto scaled = media::ScaledRows::create(std::move(image).value(), block.size.width, block.size.height, memory_);
+    if (!scaled.ok()) return std::move(scaled).status().at(frame.place);
+    frames.push_back(std::move(scaled).value());
   }
-  decoded_ = index;
+  CLEF_ASSIGN_OR_RETURN(stream_, media::PatchStream::create(std::move(frames), block.video ? video_ : image_,
+                                                            block.video ? video_values_ : image_values_, memory_));
+  open_ = index;
   return {};
 }
 
+// The tower asks for the patches of a frame in order, and once.
 Status MediaPlan::patches(size_t index, int64_t first, int64_t count, float* out) {
-  if (decoded_ != index) CLEF_RETURN_IF_ERROR(decode(index));
-  const Block& block = blocks_[index];
-  std::vector<const media::Image*> images;
-  for (const media::Image& image : images_) images.push_back(&image);
-  const media::Processor& processor = block.video ? video_ : image_;
-  const auto values = static_cast<size_t>(static_cast<uint64_t>(count) * media::patch_columns(processor));
-  CLEF_RETURN_IF_ERROR(media::write_patches(images, processor, block.video ? video_values_ : image_values_,
-                                            static_cast<uint64_t>(first), static_cast<uint64_t>(count), {out, values}));
-  // The last row was read: the picture is not needed any more.
-  if (static_cast<uint64_t>(first + count) == block.size.patches()) images_.clear(), decoded_ = SIZE_MAX;
+  if (open_ != index || first == 0) CLEF_RETURN_IF_ERROR(open(index));
+  if (static_cast<uint64_t>(first) != stream_->position()) return Status(Code::internal, "patches out of their order");
+  const auto rows = static_cast<uint64_t>(count);
+  const uint64_t values = rows * media::patch_columns(image_);  // those of a video are as long
+  CLEF_RETURN_IF_ERROR(stream_->read(rows, {out, static_cast<size_t>(values)}));
+  if (stream_->position() == stream_->patches()) stream_.reset(), open_ = SIZE_MAX;
   return {};
 }
 

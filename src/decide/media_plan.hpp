@@ -2,14 +2,14 @@
 // that the vision tower reads. Only the picture in work is decoded.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/hooks.hpp"
 #include "decide/media.hpp"
-#include "media/image.hpp"
-#include "media/patches.hpp"
+#include "media/patch_stream.hpp"
 #include "media/size.hpp"
 #include "model/executor.hpp"
 #include "model/vision_config.hpp"
@@ -44,10 +44,15 @@ class MediaPlan {
   std::vector<model::VisionFrame> frames(const schema::Prompt& prompt, device::Rows hidden);
 
  private:
+  struct Frame {
+    const Picture* picture = nullptr;  // else frame `index` of the source
+    const FrameSource* source = nullptr;
+    uint64_t index = 0;
+    std::string place;
+  };
   // A picture, or the frames of a video that share their patches.
   struct Block {
-    std::vector<const Picture*> pictures;
-    std::vector<std::string> places;
+    std::vector<Frame> frames;
     bool video = false;
     media::Size size;
   };
@@ -55,7 +60,8 @@ class MediaPlan {
             base::Watch& watch);
   base::Status add_image(size_t index);
   base::Status add_video(size_t index);
-  base::Status decode(size_t block);
+  base::Result<media::Image> decode(const Frame& frame);
+  base::Status open(size_t block);
   base::Status patches(size_t block, int64_t first, int64_t count, float* out);
 
   Media media_;
@@ -67,8 +73,8 @@ class MediaPlan {
   base::Watch& watch_;
   std::vector<schema::MediaItem> items_;
   std::vector<Block> blocks_;
-  size_t decoded_ = SIZE_MAX;  // the block in `images_`
-  std::vector<media::Image> images_;
+  size_t open_ = SIZE_MAX;  // the block of `stream_`
+  std::optional<media::PatchStream> stream_;
 };
 
 }  // namespace clef::decide

@@ -56,8 +56,8 @@ Result<Image> decode(Bytes bytes, const DecodeOptions& options, base::Memory& me
   auto image = info.format == Format::jpeg  ? decode_jpeg(bytes, info, memory)
                : info.format == Format::png ? decode_png(bytes, info, options.drop_alpha, memory)
                                             : decode_webp(bytes, info, options.drop_alpha, memory);
-  if (!image.ok() || !options.exif_orientation || info.orientation == 1) return image;
-  return apply_orientation(std::move(image).value(), info.orientation, memory);
+  if (image.ok() && options.exif_orientation) apply_orientation(image.value(), info.orientation);
+  return image;
 }
 
 }  // namespace clef::media

@@ -22,6 +22,7 @@ struct DecodeOptions {
 // Errors as decode(), as far as headers tell.
 base::Result<ImageInfo> probe(std::span<const std::byte> bytes, const DecodeOptions& options = {});
 
+// A picture that its orientation lays on its side comes transposed (Image::transposed).
 // Errors: empty (no bytes); unsupported (another kind of picture, named, or a build without decoders); invalid_value
 // (not a picture, cut off or broken; the message names format and reason); too_many (max_pixels); memory_limit,
 // out_of_memory.

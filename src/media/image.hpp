@@ -14,8 +14,11 @@ inline constexpr uint64_t kChannels = 3;
 struct Image {
   uint32_t width = 0;
   uint32_t height = 0;
-  base::Buffer pixels;  // at least bytes() bytes; more where the block was also used for decoding
+  base::Buffer pixels;      // at least bytes() bytes; more where the block was also used for decoding
+  bool transposed = false;  // rows as stored here are the columns of the picture as shown
 
+  uint32_t shown_width() const noexcept { return transposed ? height : width; }
+  uint32_t shown_height() const noexcept { return transposed ? width : height; }
   uint64_t row_bytes() const noexcept { return kChannels * width; }
   uint64_t bytes() const noexcept { return row_bytes() * height; }
   uint8_t* row(uint32_t y) noexcept { return pixels.as<uint8_t>() + row_bytes() * y; }

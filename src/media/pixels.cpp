@@ -11,9 +11,6 @@ using base::Code;
 using base::Result;
 using base::Status;
 
-namespace {
-
-// 0: no known format.
 uint32_t bytes_per_pixel(PixelFormat format) noexcept {
   switch (format) {
     case PixelFormat::rgb8:
@@ -27,6 +24,8 @@ uint32_t bytes_per_pixel(PixelFormat format) noexcept {
   }
   return 0;
 }
+
+namespace {
 
 void swap_red_and_blue(uint8_t* pixels, uint64_t count) noexcept {
   for (; count > 0; --count, pixels += 3) {

@@ -10,6 +10,9 @@ namespace clef::media {
 // The numbers of clef_pixel_format in capi/clef.h.
 enum class PixelFormat : int32_t { rgb8 = 0, rgba8 = 1, bgr8 = 2, bgra8 = 3, gray8 = 4 };
 
+// 0: no known format.
+uint32_t bytes_per_pixel(PixelFormat format) noexcept;
+
 struct PixelView {
   const void* data = nullptr;  // the top row; borrowed
   size_t size = SIZE_MAX;      // bytes that may be read from `data`, where the caller knows

@@ -16,98 +16,87 @@ using base::Status;
 
 namespace {
 
-// True when no output row reaches into input rows that are still to be read, and not much of the block would be left.
-bool fits_in_place(const Image& in, const Axis& horizontal, const Axis& vertical) noexcept {
-  const uint64_t bytes = kChannels * horizontal.out() * vertical.out();
-  if (bytes > in.pixels.size() || bytes < in.pixels.size() / 2) return false;
-  for (uint32_t y = 0; y < vertical.out(); ++y) {
-    const uint64_t read = vertical.changes() ? vertical.end(y) : y + 1;
-    if (uint64_t{horizontal.out()} * (y + 1) > in.width * read) return false;
-  }
-  return true;
+constexpr uint32_t kBandRows = 32;
+constexpr uint32_t kLine = 64;  // bytes; keeps the rows of a band out of each other's cache sets
+
+size_t band_stride(const Image& image) noexcept {
+  return static_cast<size_t>((kChannels * image.shown_width() / kLine + 2) * kLine);
 }
-
-// Both passes, row by row. The horizontal one fills a ring of as many rows as the vertical one reads at a time.
-class Scaler {
- public:
-  Scaler(const Image& in, const Axis& horizontal, const Axis& vertical, bool in_place) noexcept
-      : in_(in),
-        horizontal_(horizontal),
-        vertical_(vertical),
-        row_bytes_(static_cast<size_t>(kChannels * horizontal.out())),
-        keeps_rows_(vertical.changes() && (horizontal.changes() || in_place)) {}
-
-  Status reserve(Memory& memory) {
-    const uint64_t planes = horizontal_.changes() ? kChannels * plane_stride(horizontal_) * sizeof(int16_t) : 0;
-    const uint64_t ring = keeps_rows_ ? uint64_t{row_bytes_} * vertical_.most() : 0;
-    CLEF_ASSIGN_OR_RETURN(planes_, Buffer::create(memory, planes, "a row of a scaling"));
-    if (planes > 0) std::memset(planes_.data(), 0, planes_.size());
-    CLEF_ASSIGN_OR_RETURN(ring_, Buffer::create(memory, ring, "rows of a scaling"));
-    const uint64_t pointers = uint64_t{vertical_.most()} * sizeof(const uint8_t*);
-    CLEF_ASSIGN_OR_RETURN(rows_, Buffer::create(memory, pointers, "rows of a scaling"));
-    return {};
-  }
-
-  void run(uint8_t* out) noexcept {
-    uint32_t next = 0;  // input row
-    for (uint32_t y = 0; y < vertical_.out(); ++y, out += row_bytes_) {
-      if (!vertical_.changes()) {
-        horizontal_row(in_.row(y), horizontal_, planes(), out);
-        continue;
-      }
-      const auto** rows = rows_.as<const uint8_t*>();
-      if (keeps_rows_)
-        for (; next < vertical_.end(y); ++next) keep(next);
-      for (uint32_t j = 0; j < vertical_.count(y); ++j) {
-        const uint32_t row = vertical_.first(y) + j;
-        rows[j] = keeps_rows_ ? kept(row) : in_.row(row);
-      }
-      vertical_row(rows, vertical_, y, row_bytes_, out);
-    }
-  }
-
- private:
-  Planes planes() const noexcept { return {planes_.as<int16_t>(), plane_stride(horizontal_)}; }
-  uint8_t* kept(uint32_t row) const noexcept { return ring_.as<uint8_t>() + row % vertical_.most() * row_bytes_; }
-  void keep(uint32_t row) noexcept {
-    if (horizontal_.changes()) {
-      horizontal_row(in_.row(row), horizontal_, planes(), kept(row));
-    } else {
-      std::memcpy(kept(row), in_.row(row), row_bytes_);
-    }
-  }
-
-  const Image& in_;
-  const Axis& horizontal_;
-  const Axis& vertical_;
-  const size_t row_bytes_;
-  const bool keeps_rows_;  // input rows are not read where they lie
-  Buffer planes_;
-  Buffer ring_;
-  Buffer rows_;
-};
 
 }  // namespace
 
-Result<Image> resize(Image image, uint32_t width, uint32_t height, Memory& memory) {
+Result<ScaledRows> ScaledRows::create(Image image, uint32_t width, uint32_t height, Memory& memory) {
   if (width == 0 || height == 0 || image.width == 0 || image.height == 0) {
-    return Status(Code::invalid_argument, "a picture of " + std::to_string(image.width) + " x " +
-                                              std::to_string(image.height) + " cannot be scaled to " +
+    return Status(Code::invalid_argument, "a picture of " + std::to_string(image.shown_width()) + " x " +
+                                              std::to_string(image.shown_height()) + " cannot be scaled to " +
                                               std::to_string(width) + " x " + std::to_string(height));
   }
-  if (image.width == width && image.height == height) return image;
-  CLEF_ASSIGN_OR_RETURN(const Axis horizontal, Axis::create(image.width, width, memory));
-  CLEF_ASSIGN_OR_RETURN(const Axis vertical, Axis::create(image.height, height, memory));
-  const bool in_place = fits_in_place(image, horizontal, vertical);
-  Scaler scaler(image, horizontal, vertical, in_place);
-  CLEF_RETURN_IF_ERROR(scaler.reserve(memory));
-  Image out{width, height, {}};
-  if (!in_place) {
-    CLEF_ASSIGN_OR_RETURN(out, create_image(width, height, memory));
+  ScaledRows rows;
+  CLEF_ASSIGN_OR_RETURN(rows.horizontal_, Axis::create(image.shown_width(), width, memory));
+  CLEF_ASSIGN_OR_RETURN(rows.vertical_, Axis::create(image.shown_height(), height, memory));
+  rows.image_ = std::move(image);
+  rows.keeps_rows_ = rows.vertical_.changes() && (rows.horizontal_.changes() || rows.image_.transposed);
+  CLEF_RETURN_IF_ERROR(rows.reserve(memory));
+  return rows;
+}
+
+Status ScaledRows::reserve(Memory& memory) {
+  const uint64_t planes = horizontal_.changes() ? kChannels * plane_stride(horizontal_) * sizeof(int16_t) : 0;
+  const uint64_t ring = keeps_rows_ ? uint64_t{row_bytes()} * vertical_.most() : 0;
+  const uint64_t pointers = uint64_t{vertical_.most()} * sizeof(const uint8_t*);
+  const uint64_t band = image_.transposed ? uint64_t{band_stride(image_)} * kBandRows : 0;
+  CLEF_ASSIGN_OR_RETURN(planes_, Buffer::create(memory, planes, "a row of a scaling"));
+  if (planes > 0) std::memset(planes_.data(), 0, planes_.size());
+  CLEF_ASSIGN_OR_RETURN(ring_, Buffer::create(memory, ring, "rows of a scaling"));
+  CLEF_ASSIGN_OR_RETURN(rows_, Buffer::create(memory, pointers, "rows of a scaling"));
+  CLEF_ASSIGN_OR_RETURN(band_, Buffer::create(memory, band, "rows of a turned picture"));
+  return {};
+}
+
+// Rows [first, first + kBandRows) of the shown picture are columns of the stored one.
+void ScaledRows::fill_band(uint32_t first) noexcept {
+  const uint32_t count = std::min(kBandRows, image_.width - first);
+  const size_t stride = band_stride(image_);
+  for (uint32_t x = 0; x < image_.height; ++x) {
+    const uint8_t* from = image_.row(x) + kChannels * first;
+    uint8_t* to = band_.as<uint8_t>() + kChannels * x;
+    for (uint32_t y = 0; y < count; ++y, from += kChannels, to += stride) std::memcpy(to, from, kChannels);
   }
-  scaler.run(in_place ? image.pixels.as<uint8_t>() : out.pixels.as<uint8_t>());
-  if (in_place) out.pixels = std::move(image.pixels);
-  return out;
+  band_first_ = first;
+}
+
+const uint8_t* ScaledRows::input_row(uint32_t y) noexcept {
+  if (!image_.transposed) return image_.row(y);
+  const uint32_t first = y / kBandRows * kBandRows;
+  if (first != band_first_) fill_band(first);
+  return band_.as<uint8_t>() + band_stride(image_) * (y - first);
+}
+
+// Input row y, scaled in width.
+void ScaledRows::scale_row(uint32_t y, uint8_t* out) noexcept {
+  if (horizontal_.changes()) {
+    horizontal_row(input_row(y), horizontal_, {planes_.as<int16_t>(), plane_stride(horizontal_)}, out);
+  } else {
+    std::memcpy(out, input_row(y), row_bytes());
+  }
+}
+
+void ScaledRows::read(uint32_t count, uint8_t* out) noexcept {
+  const auto kept = [&](uint32_t row) { return ring_.as<uint8_t>() + row % vertical_.most() * row_bytes(); };
+  for (; count > 0; --count, ++row_, out += row_bytes()) {
+    if (!vertical_.changes()) {
+      scale_row(row_, out);
+      continue;
+    }
+    if (keeps_rows_)
+      for (; next_ < vertical_.end(row_); ++next_) scale_row(next_, kept(next_));
+    const auto** rows = rows_.as<const uint8_t*>();
+    for (uint32_t j = 0; j < vertical_.count(row_); ++j) {
+      const uint32_t row = vertical_.first(row_) + j;
+      rows[j] = keeps_rows_ ? kept(row) : image_.row(row);
+    }
+    vertical_row(rows, vertical_, row_, row_bytes(), out);
+  }
 }
 
 }  // namespace clef::media

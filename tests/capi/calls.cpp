@@ -179,6 +179,7 @@ std::vector<Call> null_calls() {
       with_error(
           "clef_state_add_video",
           [](clef_error** e) { return clef_state_add_video(nullptr, nullptr, 1, 0, 0, 0, 0, nullptr, 0.0, 0, e); }),
+      with_error("clef_state_add_frames", [](clef_error** e) { return clef_state_add_frames(nullptr, nullptr, e); }),
       plain("clef_state_free", [] { clef_state_free(nullptr); }),
       with_error("clef_options_create", [](clef_error** e) { return clef_options_create(nullptr, e); }),
       with_error("clef_options_set_max_tokens",

@@ -248,6 +248,41 @@ TEST_CASE("pixels and frames are checked when they are given") {
   CHECK(counter.released == 2);
 }
 
+TEST_CASE("frames on demand: what a table must say") {
+  Counter counter;
+  auto state = make<State>(clef_state_create);
+  const double times[3] = {0.0, 0.5, 2.0}, backwards[3] = {0.0, 2.0, 0.5};
+  clef_frame_hooks hooks{};
+  hooks.struct_size = sizeof hooks;
+  hooks.read = read_nothing;
+  hooks.release = release;
+  hooks.user = &counter;
+  hooks.count = 3;
+  hooks.width = 4, hooks.height = 2;
+  hooks.sample = 1;
+  const auto add = [&](const auto& change) {
+    clef_frame_hooks changed = hooks;
+    change(changed);
+    return clef_state_add_frames(state.get(), &changed, nullptr);
+  };
+  using Table = clef_frame_hooks;
+  CHECK(clef_state_add_frames(state.get(), nullptr, nullptr) == CLEF_INVALID_ARGUMENT);
+  CHECK(add([](Table& t) { t.struct_size = 0; }) == CLEF_INVALID_ARGUMENT);
+  CHECK(add([](Table& t) { t.read = nullptr; }) == CLEF_INVALID_ARGUMENT);
+  CHECK(add([](Table& t) { t.count = 0; }) == CLEF_EMPTY);
+  CHECK(add([](Table& t) { t.count = uint64_t{1} << 32; }) == CLEF_TOO_MANY);
+  CHECK(add([](Table& t) { t.width = 0; }) == CLEF_INVALID_VALUE);
+  CHECK(add([](Table& t) { t.format = 9; }) == CLEF_INVALID_VALUE);
+  CHECK(add([](Table& t) { t.sample = 2; }) == CLEF_INVALID_VALUE);
+  CHECK(add([](Table& t) { t.frames_per_second = -1; }) == CLEF_OUT_OF_RANGE);
+  CHECK(add([&](Table& t) { t.times = backwards; }) == CLEF_INVALID_ARGUMENT);
+  CHECK(counter.released == 0);  // a refused table stays the host's
+  CHECK(add([&](Table& t) { t.times = times; }) == CLEF_OK);
+  CHECK(counter.released == 0);
+  state.reset();
+  CHECK(counter.released == 1);
+}
+
 TEST_CASE("files of a source: names, borrowing, callbacks") {
   Counter counter;
   const Runtime runtime = serial_runtime();

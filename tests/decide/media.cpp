@@ -261,7 +261,7 @@ TEST_CASE("pictures give the same bits for all chunks and threads, and raw pixel
              next = noise(3 * 96 * 64, 4);
   decide::Media media;
   media.images = {raw(wide, 700, 90), raw(tall, 60, 400)};
-  media.videos.push_back({{raw(frame, 96, 64), raw(next, 96, 64), raw(frame, 96, 64)}, {}, 2.0, false});
+  media.videos.push_back({{raw(frame, 96, 64), raw(next, 96, 64), raw(frame, 96, 64)}, {}, 2.0, false, {}});
   const auto expected = nano.decide(media);
   REQUIRE(expected.ok());
   for (const int64_t chunk : {64, 128, 512, 100000})
@@ -317,19 +317,85 @@ TEST_CASE("a run can be stepped, cancelled and limited with pictures") {
   CHECK(too_large.status().detail().at == "/images/0");
 }
 
-TEST_CASE("a picture of 16 megapixels takes 64 MiB beside the tower's rows") {
-  Nano nano;
+// Decides on a picture of 4,096 x 4,096 pixels that is scaled to so many tokens.
+void check_peak(Nano& nano, const decide::Media& media, uint64_t tokens) {
   const auto executor = base::make_serial_executor();
   decide::Session session(nano.model, *executor, base::detect_isa(), nano.memory);
+  decide::Options options;
+  options.media.max_image_tokens = tokens;
+  const auto decision = session.decide(nano.questions, "", options, media);
+  REQUIRE(decision.ok());
+  // 4 patches of a token: hidden, keys, values.
+  const uint64_t rows = 4 * tokens * 3 * 72 * sizeof(float);
+  INFO(session.memory().peak() << " bytes");
+  CHECK(session.memory().peak() <= rows + (uint64_t{64} << 20));
+}
+
+TEST_CASE("a picture of 16 megapixels takes 64 MiB beside the tower's rows") {
+  Nano nano;
   const std::vector<std::byte> pixels = noise(size_t{3} * 4096 * 4096, 5);
   decide::Media media;
   media.images = {raw(pixels, 4096, 4096)};
-  decide::Options options;
-  options.media.max_image_tokens = 256;  // the pass is not the matter here
-  REQUIRE(session.decide(nano.questions, "", options, media).ok());
-  const uint64_t rows = 4 * 256 * 3 * 72 * sizeof(float);  // of 1,024 patches: hidden, keys, values
-  INFO(session.memory().peak());
-  CHECK(session.memory().peak() <= rows + (uint64_t{64} << 20));
+  check_peak(nano, media, 256);
+}
+
+#ifdef CLEF_WITH_MEDIA
+TEST_CASE("one that lies on its side as well") {
+  Nano nano;
+  decide::Media media;
+  media.images = {picture_of(test::data_path("media/turned_4096x4096.png"), media)};
+  check_peak(nano, media, 256);
+}
+#endif
+
+// Makes frames of noise, and notes which.
+class NoiseFrames : public decide::FrameReader {
+ public:
+  std::vector<uint64_t> asked;
+  uint64_t broken = UINT64_MAX;
+
+  base::Status read(uint64_t index, std::span<std::byte> out) override {
+    asked.push_back(index);
+    if (index == broken) return base::Status(base::Code::io, "frame lost");
+    const std::vector<std::byte> frame = noise(out.size(), static_cast<unsigned>(index) + 1);
+    std::copy(frame.begin(), frame.end(), out.begin());
+    return {};
+  }
+};
+
+TEST_CASE("frames on demand are those that were given at once") {
+  Nano nano;
+  const auto executor = base::make_serial_executor();
+  decide::Session session(nano.model, *executor, base::detect_isa(), nano.memory);
+  for (const auto& [format, bytes] :
+       {std::pair(media::PixelFormat::rgb8, 3), std::pair(media::PixelFormat::bgra8, 4)}) {
+    std::vector<std::vector<std::byte>> pixels;
+    decide::Media given, later;
+    given.videos.resize(1), later.videos.resize(1);
+    for (unsigned i = 0; i < 9; ++i) {
+      pixels.push_back(noise(static_cast<size_t>(bytes) * 64 * 48, i + 1));
+      given.videos[0].frames.push_back({{}, {pixels.back().data(), pixels.back().size(), 64, 48, 0, format}});
+    }
+    const auto reader = std::make_shared<NoiseFrames>();
+    later.videos[0].source = {reader, 9, 64, 48, format};
+    given.videos[0].fps = later.videos[0].fps = 3;
+    const auto expected = session.decide(nano.questions, "A clip.", {}, given);
+    const auto decision = session.decide(nano.questions, "A clip.", {}, later);
+    REQUIRE((expected.ok() && decision.ok()));
+    CHECK(logits_of(expected.value()) == logits_of(decision.value()));
+    CHECK(reader->asked == std::vector<uint64_t>{0, 2, 3, 5, 6, 8});
+    // A frame that cannot be read has its place.
+    reader->broken = 5;
+    const auto refused = session.decide(nano.questions, "A clip.", {}, later);
+    REQUIRE(!refused.ok());
+    CHECK(refused.status().code() == base::Code::io);
+    CHECK(refused.status().detail().at == "/videos/0/frames/5");
+    decide::Options small;
+    small.media.max_pixels = 3071;
+    CHECK(session.decide(nano.questions, "A clip.", small, later).status().code() == base::Code::too_many);
+    reader->broken = UINT64_MAX;
+    CHECK(session.decide(nano.questions, "A clip.", {}, later).ok());
+  }
 }
 
 TEST_CASE("a model without a vision part refuses pictures") {

@@ -28,7 +28,7 @@ void decode(const std::vector<std::byte>& bytes, const media::DecodeOptions& opt
       require(info.ok() || info.status().code() == image.status().code());
     } else {
       require(info.ok());
-      require(image.value().width == info.value().width && image.value().height == info.value().height);
+      require(image.value().shown_width() == info.value().width && image.value().shown_height() == info.value().height);
       require(uint64_t{image.value().width} * image.value().height <= options.max_pixels);
       require(image.value().pixels.size() >= image.value().bytes());
       uint32_t sum = 0;

@@ -124,8 +124,8 @@ TEST_CASE("random bytes changed") {
         continue;
       }
       REQUIRE(info.ok());
-      CHECK(image.value().width == info.value().width);
-      CHECK(image.value().height == info.value().height);
+      CHECK(image.value().shown_width() == info.value().width);
+      CHECK(image.value().shown_height() == info.value().height);
     }
     CHECK(memory.used() == 0);
     CHECK(memory.peak() < 16 << 20);

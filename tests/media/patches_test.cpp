@@ -1,6 +1,5 @@
 // The rows that the vision tower reads.
-#include "media/patches.hpp"
-#include "media/resize.hpp"
+#include "media/patch_stream.hpp"
 #include "media/support.hpp"
 #include "media/video.hpp"
 
@@ -44,7 +43,7 @@ TEST_CASE("values of a known picture") {
 
 TEST_CASE("any range of rows, any number of frames") {
   const Processor processor;
-  const Image first = noise(96, 64), second = accepted(media::resize(noise(50, 50), 96, 64, test_memory()));
+  const Image first = noise(96, 64), second = accepted(resized(noise(50, 50), 96, 64));
   const Normalisation normalisation(processor);
   const std::vector<float> pair = patches_of({&first, &second}, processor), alone = patches_of({&first}, processor);
   CHECK(alone == patches_of({&first, &first}, processor));
@@ -57,6 +56,40 @@ TEST_CASE("any range of rows, any number of frames") {
       CHECK(std::equal(out.begin(), out.end(), pair.begin() + static_cast<ptrdiff_t>(begin * 1536)));
     }
   }
+}
+
+TEST_CASE("a stream of patches gives those of the whole picture") {
+  const Processor processor;
+  const Normalisation normalisation(processor);
+  const auto frames = [&](uint32_t width, uint32_t height) {
+    std::vector<media::ScaledRows> rows;
+    for (const uint32_t side : {50, 120})
+      rows.push_back(accepted(media::ScaledRows::create(noise(side, 70), width, height, test_memory())));
+    return rows;
+  };
+  const Image first = accepted(resized(noise(50, 70), 96, 64)), second = accepted(resized(noise(120, 70), 96, 64));
+  const std::vector<float> whole = patches_of({&first, &second}, processor);
+  for (const uint64_t step : {1, 5, 12, 13, 24}) {
+    INFO(step);
+    auto stream = accepted(media::PatchStream::create(frames(96, 64), processor, normalisation, test_memory()));
+    REQUIRE(stream.patches() == 24);
+    std::vector<float> out(whole.size());
+    for (uint64_t at = 0; at < 24; at += step)
+      REQUIRE(stream.read(std::min(step, 24 - at), std::span(out).subspan(static_cast<size_t>(at * 1536))).ok());
+    CHECK(stream.position() == 24);
+    CHECK(out == whole);
+    CHECK(stream.read(1, out).code() == Code::invalid_argument);
+  }
+  auto stream = accepted(media::PatchStream::create(frames(96, 64), processor, normalisation, test_memory()));
+  std::vector<float> out(2 * 1536 - 1);
+  CHECK(stream.read(2, out).code() == Code::invalid_argument);
+  CHECK(stream.read(25, out).code() == Code::invalid_argument);
+  refused(media::PatchStream::create(frames(96, 48), processor, normalisation, test_memory()), Code::invalid_argument);
+  refused(media::PatchStream::create({}, processor, normalisation, test_memory()), Code::invalid_argument);
+  auto unequal = frames(96, 64);
+  unequal.push_back(std::move(frames(64, 64)[0]));
+  refused(media::PatchStream::create(std::move(unequal), processor, normalisation, test_memory()),
+          Code::invalid_argument);
 }
 
 TEST_CASE("other patches") {
@@ -115,8 +148,8 @@ std::vector<Image> scaled(const std::vector<std::string>& names, bool upright, b
   options.exif_orientation = upright;
   options.drop_alpha = drop_alpha;
   for (const std::string& name : names)
-    out.push_back(
-        accepted(media::resize(decoded(picture_file(name), options), size.width, size.height, test_memory())));
+    out.push_back(accepted(resized(accepted(media::decode(bytes_of(picture_file(name)), options, test_memory())),
+                                   size.width, size.height)));
   return out;
 }
 

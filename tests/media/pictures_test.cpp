@@ -1,7 +1,6 @@
 // Every recorded picture: header, pixels under both readings of EXIF and of transparency, grids and scaled pixels.
 #include <set>
 
-#include "media/resize.hpp"
 #include "media/support.hpp"
 
 namespace clef::test {
@@ -43,16 +42,15 @@ void check_scaled(const std::string& file, const Reading& reading, const json::V
                   const std::string& config, const Processor& processor) {
   const std::string key = reading.prefix + config;
   INFO(key);
-  Image image = decoded(file, reading.options);
-  const auto size = media::image_size(image.width, image.height, processor);
+  Image image = accepted(media::decode(bytes_of(file), reading.options, test_memory()));  // it may lie on its side
+  const auto size = media::image_size(image.shown_width(), image.shown_height(), processor);
   if (picture.find(config + "_error")) {
     refused(size, base::Code::out_of_range);
     return;
   }
   REQUIRE(size.ok());
   CHECK(grid_of(size.value()) == integers(*picture.find(key + "_grid")));
-  const Image scaled =
-      accepted(media::resize(std::move(image), size.value().width, size.value().height, test_memory()));
+  const Image scaled = accepted(resized(std::move(image), size.value().width, size.value().height));
   CHECK(sha256(scaled) == text(*reading.row, key + "_resized_sha256"));
 }
 
@@ -128,7 +126,7 @@ TEST_CASE("recorded pixels") {
     if (!contains(kind, "rgb")) {
       const Processor processor = limited(recorded, contains(kind, "default") ? "default" : "small");
       const media::Size size = accepted(media::image_size(image.width, image.height, processor));
-      image = accepted(media::resize(std::move(image), size.width, size.height, test_memory()));
+      image = accepted(resized(std::move(image), size.width, size.height));
     }
     CHECK(array.shape == std::vector<int64_t>{image.height, image.width, 3});
     CHECK((arrays.data(array) == pixels_of(image)));

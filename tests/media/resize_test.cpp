@@ -1,8 +1,7 @@
-// Scaling beyond the recorded pictures: against a plain computation of the definition, and its memory.
+// Scaling beyond the recorded pictures: against a plain computation of the definition, on its side, and its memory.
 #include <algorithm>
 #include <cmath>
 
-#include "media/resize.hpp"
 #include "media/support.hpp"
 
 namespace clef::test {
@@ -87,43 +86,56 @@ TEST_CASE("scaling by the definition") {
     const Image in = noise(c.width, c.height);
     const std::vector<uint8_t> expected = by_definition(in, c.to_width, c.to_height);
     const std::string_view bytes(reinterpret_cast<const char*>(expected.data()), expected.size());
-    const Image out =
-        accepted(media::resize(image_of(c.width, c.height, pixels_of(in)), c.to_width, c.to_height, test_memory()));
+    const Image out = accepted(resized(image_of(c.width, c.height, pixels_of(in)), c.to_width, c.to_height));
     CHECK((pixels_of(out) == bytes));
   }
 }
 
-TEST_CASE("memory of scaling") {
-  struct Expected {
-    Case size;
-    uint64_t factor_in, factor_out;  // how often input and output may be held, in halves
-  };
-  // The first two need no block for the output.
-  const Expected cases[] = {{{1024, 1024, 1024, 992}, 2, 0},
-                            {{1100, 1024, 1024, 1024}, 2, 0},
-                            {{1024, 1024, 256, 256}, 2, 2},
-                            {{512, 512, 1024, 1024}, 2, 2}};
-  for (const Expected& expected : cases) {
-    const Case& c = expected.size;
+// As a picture that an orientation of 5 leaves behind.
+Image transposed(const Image& shown) {
+  Image stored = accepted(media::create_image(shown.height, shown.width, test_memory()));
+  for (uint32_t y = 0; y < shown.height; ++y)
+    for (uint32_t x = 0; x < shown.width; ++x) std::memcpy(stored.row(x) + 3 * y, shown.row(y) + 3 * x, 3);
+  stored.transposed = true;
+  return stored;
+}
+
+TEST_CASE("scaling a picture that lies on its side") {
+  for (const Case& c : kCases) {
     INFO(c.width << " x " << c.height << " to " << c.to_width << " x " << c.to_height);
-    base::Memory memory{base::Allocator{}};
-    Image in = accepted(media::create_image(c.width, c.height, memory));
-    std::memset(in.pixels.data(), 77, in.pixels.size());
-    const uint64_t in_bytes = in.bytes();
-    const Image out = accepted(media::resize(std::move(in), c.to_width, c.to_height, memory));
-    CHECK(out.row(out.height - 1)[0] == 77);
-    CHECK(memory.peak() <= (expected.factor_in * in_bytes + expected.factor_out * out.bytes()) / 2 + 300'000);
-    memory.set_limit(memory.used() + 1000);
-    refused(media::resize(image_of(c.width, c.height, pixels_of(noise(c.width, c.height))), c.to_width, c.to_height,
-                          memory),
-            base::Code::memory_limit);
+    const Image in = noise(c.width, c.height),
+                expected = accepted(resized(noise(c.width, c.height), c.to_width, c.to_height));
+    CHECK((pixels_of(accepted(resized(transposed(in), c.to_width, c.to_height))) == pixels_of(expected)));
+    CHECK((pixels_of(upright(transposed(in))) == pixels_of(in)));
   }
 }
 
+TEST_CASE("scaling takes the decoded picture and a few rows") {
+  const Case cases[] = {
+      {1024, 1024, 1024, 992}, {1100, 1024, 1024, 1024}, {1024, 1024, 256, 256}, {512, 512, 1024, 1024}};
+  for (const Case& c : cases)
+    for (const bool turned : {false, true}) {
+      INFO(c.width << " x " << c.height << " to " << c.to_width << " x " << c.to_height << ", turned " << turned);
+      base::Memory memory{base::Allocator{}};
+      Image in = accepted(media::create_image(c.width, c.height, memory));
+      std::memset(in.pixels.data(), 77, in.pixels.size());
+      in.transposed = turned;
+      const uint64_t bytes = in.bytes();
+      auto rows = accepted(media::ScaledRows::create(std::move(in), c.to_width, c.to_height, memory));
+      std::vector<uint8_t> out(size_t{3} * c.to_width);
+      for (uint32_t y = 0; y < c.to_height; ++y) rows.read(1, out.data());
+      CHECK(out == std::vector<uint8_t>(out.size(), 77));
+      CHECK(memory.peak() <= bytes + 300'000);
+      memory.set_limit(memory.used() + 1000);
+      refused(media::ScaledRows::create(noise(c.width, c.height), c.to_width, c.to_height, memory),
+              base::Code::memory_limit);
+    }
+}
+
 TEST_CASE("sizes that cannot be scaled") {
-  refused(media::resize(Image{}, 10, 10, test_memory()), base::Code::invalid_argument);
-  refused(media::resize(noise(4, 4), 0, 10, test_memory()), base::Code::invalid_argument);
-  const Image same = accepted(media::resize(noise(4, 5), 4, 5, test_memory()));
+  refused(resized(Image{}, 10, 10), base::Code::invalid_argument);
+  refused(resized(noise(4, 4), 0, 10), base::Code::invalid_argument);
+  const Image same = accepted(resized(noise(4, 5), 4, 5));
   CHECK((pixels_of(same) == pixels_of(noise(4, 5))));
 }
 

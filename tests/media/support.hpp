@@ -12,6 +12,7 @@
 #include "io/source.hpp"
 #include "json/json.hpp"
 #include "media/decode.hpp"
+#include "media/resize.hpp"
 #include "media/size.hpp"
 #include "model/digest.hpp"
 #include "support/catch.hpp"
@@ -39,8 +40,22 @@ T accepted(base::Result<T> result) {
   return std::move(result).value();
 }
 
+// The whole picture, upright and scaled.
+inline base::Result<media::Image> resized(media::Image image, uint32_t width, uint32_t height,
+                                          base::Memory& memory = test_memory()) {
+  CLEF_ASSIGN_OR_RETURN(media::ScaledRows rows, media::ScaledRows::create(std::move(image), width, height, memory));
+  CLEF_ASSIGN_OR_RETURN(media::Image out, media::create_image(width, height, memory));
+  rows.read(height, out.row(0));
+  return out;
+}
+
+inline media::Image upright(media::Image image) {
+  const uint32_t width = image.shown_width(), height = image.shown_height();
+  return image.transposed ? accepted(resized(std::move(image), width, height)) : std::move(image);
+}
+
 inline media::Image decoded(std::string_view file, const media::DecodeOptions& options = {}) {
-  return accepted(media::decode(bytes_of(file), options, test_memory()));
+  return upright(accepted(media::decode(bytes_of(file), options, test_memory())));
 }
 
 inline std::string sha256(std::string_view bytes) {
