@@ -575,6 +575,10 @@ CLEF_API clef_status CLEF_CALL clef_decide(clef_session* session, const clef_sch
 CLEF_API clef_status CLEF_CALL clef_decide_json(clef_session* session, const char* request, size_t size,
                                                 const clef_options* options, clef_decision** decision,
                                                 clef_error** error);
+/* The same with the pictures and videos of `media` behind those of the request; its text is not used. */
+CLEF_API clef_status CLEF_CALL clef_decide_json_media(clef_session* session, const char* request, size_t size,
+                                                      const clef_state* media, const clef_options* options,
+                                                      clef_decision** decision, clef_error** error);
 /* Several at once, decisions[i] and errors[i] (array may be NULL) for schemas[i] and states[i]. Returns CLEF_OK when all
  * succeeded, else the status of the first that failed; the others are answered all the same. An entry that has no decision
  * or no error is set to NULL. */

@@ -14,6 +14,24 @@ std::vector<decide::Picture> take_pictures(std::vector<schema::EncodedImage> ima
   return pictures;
 }
 
+// A whole request, and what comes behind its own pictures and videos.
+Status decide_request(clef_session& session, const char* request, size_t size, const decide::Media& more,
+                      const clef_options* options, clef_decision** decision) {
+  DecideSettings settings = settings_of(options);
+  CLEF_ASSIGN_OR_RETURN(const BusySession busy, BusySession::take(session.state));
+  decide::Media media;
+  CLEF_ASSIGN_OR_RETURN(schema::Request parsed, parse_request(request, size, settings, media));
+  media.images.insert(media.images.end(), more.images.begin(), more.images.end());
+  media.videos.insert(media.videos.end(), more.videos.begin(), more.videos.end());
+  media.owners.insert(media.owners.end(), more.owners.begin(), more.owners.end());
+  CLEF_ASSIGN_OR_RETURN(decide::Decision result,
+                        busy->session->decide(parsed.schema, parsed.state, settings.for_call(), std::move(media)));
+  if (parsed.model) result.model = std::move(*parsed.model);
+  CLEF_ASSIGN_OR_RETURN(auto made, make_decision(std::move(result), settings.json, *busy->loaded->runtime));
+  *decision = made.release();
+  return {};
+}
+
 }  // namespace
 
 Result<schema::Request> parse_request(const char* request, size_t size, DecideSettings& settings,
@@ -55,16 +73,18 @@ clef_status clef_decide_json(clef_session* session, const char* request, size_t 
   return guard(error, [&]() -> Status {
     CLEF_RETURN_IF_ERROR(require(session, "session"));
     CLEF_RETURN_IF_ERROR(require(decision, "decision"));
-    DecideSettings settings = settings_of(options);
-    CLEF_ASSIGN_OR_RETURN(const BusySession busy, BusySession::take(session->state));
-    clef::decide::Media media;
-    CLEF_ASSIGN_OR_RETURN(clef::schema::Request parsed, parse_request(request, size, settings, media));
-    CLEF_ASSIGN_OR_RETURN(clef::decide::Decision result,
-                          busy->session->decide(parsed.schema, parsed.state, settings.for_call(), std::move(media)));
-    if (parsed.model) result.model = std::move(*parsed.model);
-    CLEF_ASSIGN_OR_RETURN(auto made, make_decision(std::move(result), settings.json, *busy->loaded->runtime));
-    *decision = made.release();
-    return {};
+    return decide_request(*session, request, size, {}, options, decision);
+  });
+}
+
+clef_status clef_decide_json_media(clef_session* session, const char* request, size_t size, const clef_state* media,
+                                   const clef_options* options, clef_decision** decision, clef_error** error) {
+  clear(decision);
+  return guard(error, [&]() -> Status {
+    CLEF_RETURN_IF_ERROR(require(session, "session"));
+    CLEF_RETURN_IF_ERROR(require(media, "media"));
+    CLEF_RETURN_IF_ERROR(require(decision, "decision"));
+    return decide_request(*session, request, size, media->media, options, decision);
   });
 }
 

@@ -5,7 +5,11 @@
 namespace clef::capi {
 
 DecideSettings settings_of(const clef_options* options) {
-  return options ? options->settings : DecideSettings();
+  DecideSettings settings = options ? options->settings : DecideSettings();
+  // Pictures that come by other ways than the request are counted with its own.
+  settings.decide.media.max_images = settings.limits.max_images;
+  settings.decide.media.max_videos = settings.limits.max_videos;
+  return settings;
 }
 
 namespace {

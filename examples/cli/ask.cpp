@@ -86,18 +86,6 @@ std::optional<clef::State> make_state(const std::string& argument) {
   return std::move(*state);
 }
 
-bool add_images(clef::State& state, const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) {
-    const std::optional<std::string> bytes = read_input(path);
-    if (!bytes) return false;
-    if (auto added = state.add_image(bytes->data(), bytes->size()); !added) {
-      complain(added.error(), path);
-      return false;
-    }
-  }
-  return true;
-}
-
 clef::Result<clef::Schema> make_schema(const std::vector<Question>& questions, const clef::Options& options) {
   clef::SchemaBuilder builder(options);
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -176,7 +164,7 @@ void print_table(const Arguments& arguments, const clef::Decision& decision) {
 int run(const Arguments& arguments) {
   clef::Options options = decision_options(arguments.decision);
   std::optional<clef::State> state = make_state(arguments.state);
-  if (!state || !add_images(*state, arguments.decision.images)) return kFailed;
+  if (!state || !add_media(*state, arguments.decision)) return kFailed;
   auto schema = make_schema(arguments.questions, options);
   if (!schema) {
     complain(schema.error());

@@ -122,6 +122,18 @@ void add_picture_arguments(CLI::App& command, DecisionArguments& arguments, cons
       ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
 }
 
+bool add_media(clef::State& state, const DecisionArguments& arguments) {
+  for (const std::string& path : arguments.images) {
+    const std::optional<std::string> bytes = read_input(path);
+    if (!bytes) return false;
+    if (auto added = state.add_image(bytes->data(), bytes->size()); !added) {
+      complain(added.error(), path);
+      return false;
+    }
+  }
+  return true;
+}
+
 void add_decision_arguments(CLI::App& command, DecisionArguments& arguments) {
   command.add_option("--max-tokens", arguments.options.max_tokens, "Most tokens of a prompt; 0: the model's limit")
       ->type_name("N")

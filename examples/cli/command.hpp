@@ -48,6 +48,8 @@ struct DecisionArguments {
 void add_picture_arguments(CLI::App& command, DecisionArguments& arguments, const std::string& help);
 void add_decision_arguments(CLI::App& command, DecisionArguments& arguments);
 clef::Options decision_options(const DecisionArguments& arguments);
+// The pictures that were named; false after a complaint.
+bool add_media(clef::State& state, const DecisionArguments& arguments);
 
 // "clef: message" on stderr, with file, tensor and place where the message does not name them. `context` comes first.
 void complain(std::string_view message);

@@ -1,7 +1,5 @@
 // clef decide: requests as JSON, one response per request.
-#include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "command.hpp"
 #include "terminal.hpp"
@@ -17,54 +15,16 @@ struct Arguments {
   bool lines = false;
 };
 
-std::string base64(std::string_view bytes) {
-  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j) group = group << 8 | (j < left ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j) text += j <= left ? kDigits[group >> (18 - 6 * j) & 63] : '=';
-  }
-  return text;
-}
-
-// The pictures as the value of "images"; empty without any.
-bool read_images(const std::vector<std::string>& paths, std::string& value) {
-  for (const std::string& path : paths) {
-    const std::optional<std::string> bytes = read_input(path);
-    if (!bytes) return false;
-    value += (value.empty() ? "[\"" : ",\"") + base64(*bytes) + "\"";
-  }
-  if (!value.empty()) value += "]";
-  return true;
-}
-
-// Adds the member to the text as it stands, so that no number of the request is rewritten.
-bool put_images(std::string& request, const std::string& value) {
-  const nlohmann::json parsed = nlohmann::json::parse(request, nullptr, false);
-  const std::size_t end = request.find_last_not_of(" \t\r\n");
-  if (!parsed.is_object() || parsed.contains("images") || end == request.npos || request[end] != '}') return false;
-  request.insert(end, (parsed.empty() ? "\"images\":" : ",\"images\":") + value);
-  return true;
-}
-
 // Answers requests one by one and remembers whether one was refused.
 class Responder {
  public:
-  Responder(clef::Session session, const clef::Options& options, std::string images)
-      : session_(std::move(session)), options_(options), images_(std::move(images)) {
+  Responder(clef::Session session, const clef::Options& options, clef::State media)
+      : session_(std::move(session)), options_(options), media_(std::move(media)) {
     options_.on_progress = progress_.function();
   }
 
-  void respond(std::string request, const std::string& place) {
-    if (!images_.empty() && !put_images(request, images_)) {
-      refused_ = true;
-      complain(place + ": has images of its own, or is no JSON object; --image cannot add to it");
-      return;
-    }
-    auto decision = session_.decide_json(request, options_);
+  void respond(const std::string& request, const std::string& place) {
+    auto decision = session_.decide_json(request, media_, options_);
     progress_.erase();
     if (!decision) {
       refused_ = true;
@@ -87,7 +47,7 @@ class Responder {
 
   clef::Session session_;
   clef::Options options_;
-  std::string images_;  // the value of "images", for every request
+  clef::State media_;  // for every request
   ProgressLine progress_;
   bool terminal_ = is_terminal(stdout);
   bool refused_ = false;
@@ -101,9 +61,9 @@ int run(const Arguments& arguments) {
     complain(session.error());
     return kFailed;
   }
-  std::string images;
-  if (!read_images(arguments.decision.images, images)) return kFailed;
-  Responder responder(std::move(*session), decision_options(arguments.decision), std::move(images));
+  auto media = clef::State::create();
+  if (!media || !add_media(*media, arguments.decision)) return kFailed;
+  Responder responder(std::move(*session), decision_options(arguments.decision), std::move(*media));
   bool unread = false;
   for (const std::string& file : arguments.files) {
     const bool lines = arguments.lines || (file.size() > 6 && file.compare(file.size() - 6, 6, ".jsonl") == 0);

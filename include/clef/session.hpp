@@ -88,6 +88,15 @@ class Session {
       return clef_decide_json(handle_.get(), detail::data(request), request.size(), handle->get(), out, error);
     });
   }
+  // The same with the pictures and videos of `media` behind those of the request; its text is not used.
+  Result<Decision> decide_json(std::string_view request, const State& media, const Options& options = {}) {
+    auto handle = detail::make_options(options);
+    if (!handle) return std::move(handle).error();
+    return detail::make<Decision, clef_decision>([&](clef_decision** out, clef_error** error) {
+      return clef_decide_json_media(handle_.get(), detail::data(request), request.size(), media.get(), handle->get(),
+                                    out, error);
+    });
+  }
   // Several at once; result i is for schemas[i] and states[i]. A refused one does not keep the others from being
   // answered. Both lists have the same length (else each result is invalid_argument).
   std::vector<Result<Decision>> decide_many(const std::vector<const Schema*>& schemas,

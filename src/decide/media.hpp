@@ -50,10 +50,11 @@ struct Media {
 };
 
 struct MediaOptions {
-  bool exif_orientation = true;      // of encoded pictures
-  bool drop_alpha = false;           // instead of laying transparent pictures over white
-  uint64_t max_pixels = 16'777'216;  // of one picture as given
-  uint64_t max_image_tokens = 0;     // of one picture; larger ones are scaled down. 0: the processor's limit
+  bool exif_orientation = true;             // of encoded pictures
+  bool drop_alpha = false;                  // instead of laying transparent pictures over white
+  uint64_t max_pixels = 16'777'216;         // of one picture as given
+  uint64_t max_image_tokens = 0;            // of one picture; larger ones are scaled down. 0: the processor's limit
+  uint32_t max_images = 4, max_videos = 4;  // of one request
 };
 
 }  // namespace clef::decide

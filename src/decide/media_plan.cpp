@@ -87,6 +87,14 @@ std::string frame_place(size_t video, size_t frame) {
   return "/videos/" + std::to_string(video) + "/frames/" + std::to_string(frame);
 }
 
+// As the reader of requests has it: pictures may come by other ways, too.
+Status check_number(const std::string& what, size_t count, uint32_t limit) {
+  if (count <= limit) return {};
+  return Status(Code::too_many, "there are " + std::to_string(count) + " " + what + "; at most " +
+                                    std::to_string(limit) + " are allowed (limit max_" + what + ")")
+      .at("/" + what);
+}
+
 // Errors about frames keep their own place.
 Status at_place(Status status, const std::string& place) {
   if (status.ok() || status.detail().has_at) return status;
@@ -119,6 +127,8 @@ MediaPlan::MediaPlan(Media media, const MediaOptions& options, const model::Proc
 Result<std::unique_ptr<MediaPlan>> MediaPlan::create(Media media, const MediaOptions& options,
                                                      const model::Processor& processor, base::Memory& memory,
                                                      base::Watch& watch) {
+  CLEF_RETURN_IF_ERROR(check_number("images", media.images.size(), options.max_images));
+  CLEF_RETURN_IF_ERROR(check_number("videos", media.videos.size(), options.max_videos));
   std::unique_ptr<MediaPlan> plan(new MediaPlan(std::move(media), options, processor, memory, watch));
   CLEF_RETURN_IF_ERROR(media::validate(plan->image_));
   CLEF_RETURN_IF_ERROR(media::validate(plan->video_));

@@ -215,6 +215,9 @@ std::vector<Call> null_calls() {
                  [](clef_error** e) { return clef_decide(nullptr, nullptr, nullptr, nullptr, nullptr, e); }),
       with_error("clef_decide_json",
                  [](clef_error** e) { return clef_decide_json(nullptr, nullptr, CLEF_NUL, nullptr, nullptr, e); }),
+      with_error(
+          "clef_decide_json_media",
+          [](clef_error** e) { return clef_decide_json_media(nullptr, nullptr, 0, nullptr, nullptr, nullptr, e); }),
       with_status("clef_decide_many",
                   [] { return clef_decide_many(nullptr, 1, nullptr, nullptr, nullptr, nullptr, nullptr); }),
       with_error("clef_run_start",

@@ -58,6 +58,11 @@ TEST_CASE("a picture as a file is the picture in the request") {
   const Json whole = Json::parse(run({"decide", nano(), "-", "--detail"}, line.request.dump()).out);
   const double probability = whole["answers"].begin().value()["noul"];
 
+  Json pair = line.request;
+  pair["images"].push_back(pair["images"][0]);
+  CHECK(Json::parse(run({"decide", nano(), "-", "--detail", "--image", line.picture}, line.request.dump()).out) ==
+        Json::parse(run({"decide", nano(), "-", "--detail"}, pair.dump()).out));
+
   line.request.erase("images");
   const Outcome decided = run({"decide", nano(), "-", "--image", line.picture, "--detail"}, line.request.dump());
   CHECK(decided.status == 0);
@@ -83,9 +88,11 @@ TEST_CASE("pictures that cannot be read are refused by name") {
   CHECK(gif.status == 1);
   CHECK(gif.err.find("GIF") != std::string::npos);
   CHECK(run({"ask", nano(), "--yes-no", "x?"}).status == 2);  // neither state nor picture
-  const Outcome twice = run({"decide", nano(), "-", "--image", line.picture}, line.request.dump());
-  CHECK(twice.status == 1);
-  CHECK(twice.err.find("images of its own") != std::string::npos);
+  std::vector<std::string> five{"decide", nano(), "-"};
+  for (int i = 0; i < 4; ++i) five.insert(five.end(), {"--image", line.picture});
+  const Outcome many = run(five, line.request.dump());  // and that of the request
+  CHECK(many.status == 1);
+  CHECK(error_code(many.out) == "too_many");
   const Outcome small = run({"ask", nano(), "--image", line.picture, "--max-image-pixels", "100", "--yes-no", "x?"});
   CHECK(small.status == 1);
   CHECK(small.err.find("max_image_pixels") != std::string::npos);

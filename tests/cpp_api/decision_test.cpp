@@ -1,5 +1,7 @@
 // Decisions: typed access, batches, steps.
 #include <cmath>
+#include <cstring>
+#include <memory>
 
 #include "shared.hpp"
 #include "support/catch.hpp"
@@ -190,4 +192,47 @@ TEST_CASE("in steps") {
   }
   session.trim();
   CHECK(session.decide(schema, state).value().json() == expected);
+}
+
+TEST_CASE("pixels, frames, and media beside a request") {
+  const std::vector<unsigned char> pixels(3 * 64 * 64, 90);
+  clef::State picture = clef::State::text("A drawing.").value();
+  picture.add_pixels({pixels.data(), 64, 64, 0, clef::PixelFormat::rgb8}).value();
+  const clef::Decision seen = nano_model().decide(nano_schema(), picture).value();
+  CHECK(seen.input_tokens() > nano_model().decide(nano_schema(), "A drawing.").value().input_tokens());
+  clef::Session session = nano_model().session().value();
+  const std::string request = R"({"state":"A drawing.","questions":{"q":{"type":"noul"}}})";
+  CHECK(session.decide_json(request, picture).value().input_tokens() >
+        session.decide_json(request).value().input_tokens());
+
+  const auto alive = std::make_shared<int>(0);
+  std::vector<std::uint64_t> asked;
+  clef::FrameSource source;
+  source.read = [&asked, alive](std::uint64_t index, void* out, std::size_t size) {
+    asked.push_back(index);
+    std::memset(out, static_cast<int>(index), size);
+    return index != 5;
+  };
+  source.count = 5, source.width = 64, source.height = 32, source.frames_per_second = 2;
+  {
+    clef::State clip = clef::State::text("A clip.").value();
+    clip.add_frames(source).value();
+    CHECK(session.decide(nano_schema(), clip));
+    CHECK(asked == std::vector<std::uint64_t>{0, 1, 2, 3, 4});
+    source.count = 6;
+    clef::State broken = clef::State::text("A clip.").value();
+    broken.add_frames(source).value();
+    CHECK(session.decide(nano_schema(), broken).error().status() == Status::io);
+    CHECK(alive.use_count() == 4);
+  }
+  source.read = nullptr;
+  CHECK(alive.use_count() == 1);  // states and source are gone
+
+  source.times = {0, 1};
+  const auto refused = picture.add_frames(source);
+  REQUIRE(!refused);
+  CHECK(refused.error().status() == Status::invalid_argument);
+  CHECK(refused.error().message().find("one per frame") != std::string_view::npos);
+  source.times.clear();
+  CHECK(picture.add_frames(source).error().status() == Status::invalid_argument);  // no function
 }
