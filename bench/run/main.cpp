@@ -12,6 +12,7 @@ int main(int count, char** arguments) {
   bench::add_peaks(app, action);
   bench::add_prefill(app, action);
   bench::add_ops(app, action);
+  bench::add_picture(app, action);
   CLI11_PARSE(app, count, arguments);
   try {
     return action();

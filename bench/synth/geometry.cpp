@@ -55,6 +55,18 @@ void read_head_config(const Json& head, Geometry& out) {
   out.head_heads = size_of(head, "heads");
 }
 
+void read_vision_config(const Json& vision, Geometry& out) {
+  out.vision_hidden = size_of(vision, "hidden_size");
+  out.vision_intermediate = size_of(vision, "intermediate_size");
+  out.vision_blocks = size_of(vision, "depth");
+  out.vision_heads = size_of(vision, "num_heads");
+  out.patch = size_of(vision, "patch_size");
+  out.temporal_patch = size_of(vision, "temporal_patch_size");
+  out.merge = size_of(vision, "spatial_merge_size");
+  const int64_t positions = size_of(vision, "num_position_embeddings");
+  for (out.vision_grid = 1; out.vision_grid * out.vision_grid < positions;) ++out.vision_grid;
+}
+
 }  // namespace
 
 Geometry read_geometry(const std::string& preset_or_path) {
@@ -68,6 +80,7 @@ Geometry read_geometry(const std::string& preset_or_path) {
   }
   const Json config = read_json(preset_or_path);
   read_text_config(config.contains("text_config") ? config["text_config"] : config, out);
+  if (config.contains("vision_config")) read_vision_config(config["vision_config"], out);
   const size_t slash = preset_or_path.rfind('/');
   const std::string directory = slash == std::string::npos ? std::string() : preset_or_path.substr(0, slash + 1);
   out.name = config.value("model_type", "synthetic");

@@ -16,6 +16,9 @@ struct Geometry {
   double rope_theta = 1e7, norm_eps = 1e-6;
   // The decision head.
   int64_t width = 1024, feedforward = 4096, routing_layers = 2, decoder_layers = 4, head_heads = 16;
+  // The vision tower.
+  int64_t vision_hidden = 1152, vision_intermediate = 4304, vision_blocks = 27, vision_heads = 16, vision_grid = 48;
+  int64_t patch = 16, temporal_patch = 2, merge = 2;
 
   bool attention(int64_t layer) const { return (layer + 1) % interval == 0; }
 };

@@ -60,6 +60,27 @@ void add_keys(const Geometry& g, const std::string& architecture, uint32_t file_
   out.add(prefix + "attention.layer_norm_epsilon", 1e-5f);
 }
 
+void add_projector_keys(const Geometry& g, uint32_t file_type, GgufHeader& out) {
+  out.add("general.architecture", std::string_view("clip"));
+  out.add("general.type", std::string_view("mmproj"));
+  out.add("general.name", std::string_view(g.name + " (made-up weights)"));
+  out.add("general.file_type", file_type);
+  out.add("clip.has_vision_encoder", true);
+  out.add("clip.projector_type", std::string_view("qwen3vl_merger"));
+  out.add("clip.use_gelu", true);
+  const std::initializer_list<std::pair<const char*, int64_t>> numbers = {
+      {"block_count", g.vision_blocks},
+      {"embedding_length", g.vision_hidden},
+      {"feed_forward_length", g.vision_intermediate},
+      {"attention.head_count", g.vision_heads},
+      {"patch_size", g.patch},
+      {"image_size", g.patch * g.vision_grid},
+      {"spatial_merge_size", g.merge},
+      {"projection_dim", g.hidden}};
+  for (const auto& [key, value] : numbers) out.add(std::string("clip.vision.") + key, static_cast<uint32_t>(value));
+  out.add("clip.vision.attention.layer_norm_epsilon", 1e-6f);
+}
+
 void add_tokenizer(int64_t size, GgufHeader& out) {
   const Vocabulary vocabulary = make_vocabulary(size);
   out.add("tokenizer.ggml.model", std::string_view("gpt2"));
@@ -92,11 +113,17 @@ void run(const Arguments& arguments) {
   Geometry geometry = read_geometry(arguments.geometry);
   if (arguments.layers > 0) geometry.layers = arguments.layers;
   if (arguments.vocabulary > 0) geometry.vocabulary = arguments.vocabulary;
-  std::vector<Tensor> tensors = list_tensors(geometry, arguments.architecture == "clef");
+  const bool projector = arguments.architecture == "clip";
+  std::vector<Tensor> tensors =
+      projector ? list_projector_tensors(geometry) : list_tensors(geometry, arguments.architecture == "clef");
   const uint32_t file_type = assign_types(arguments.mixture, tensors, geometry.layers);
   GgufHeader header;
-  add_keys(geometry, arguments.architecture, file_type, header);
-  add_tokenizer(geometry.vocabulary, header);
+  if (projector) {
+    add_projector_keys(geometry, file_type, header);
+  } else {
+    add_keys(geometry, arguments.architecture, file_type, header);
+    add_tokenizer(geometry.vocabulary, header);
+  }
   const std::string text = header.finish(tensors);
   write(arguments.out, text, tensors, arguments.seed);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
@@ -116,8 +143,9 @@ int main(int count, char** values) {
   app.add_option("--layers", arguments.layers, "fewer (or more) layers")->check(CLI::Range(1, 1000));
   app.add_option("--vocabulary", arguments.vocabulary, "tokens, instead of those of the model")
       ->check(CLI::Range(1, 1000000));
-  app.add_option("--arch", arguments.architecture, "clef, or qwen35: the backbone alone, for other engines")
-      ->check(CLI::IsMember({"clef", "qwen35"}));
+  app.add_option("--arch", arguments.architecture,
+                 "clef; qwen35: the backbone alone, for other engines; clip: its projector")
+      ->check(CLI::IsMember({"clef", "qwen35", "clip"}));
   app.add_option("--seed", arguments.seed, "the same seed makes the same file");
   CLI11_PARSE(app, count, values);
   try {

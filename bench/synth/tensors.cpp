@@ -41,6 +41,23 @@ class List {
     }
   }
 
+  void tower() {
+    const int64_t hidden = g_.vision_hidden, merged = g_.merge * g_.merge * hidden;
+    for (int64_t frame = 0; frame < g_.temporal_patch; ++frame)
+      add("v.patch_embd.weight" + (frame == 0 ? std::string() : "." + std::to_string(frame)),
+          {hidden, 3, g_.patch, g_.patch}, Content::small);
+    vector("v.patch_embd.bias", hidden, Content::small);
+    add("v.position_embd.weight", {g_.vision_grid * g_.vision_grid, hidden}, Content::small);
+    for (int64_t i = 0; i < g_.vision_blocks; ++i) {
+      const std::string at = "v.blk." + std::to_string(i) + ".";
+      layer_norm(at + "ln1", hidden), layer_norm(at + "ln2", hidden);
+      linear(at + "attn_qkv", 3 * hidden, hidden), linear(at + "attn_out", hidden, hidden);
+      linear(at + "ffn_up", g_.vision_intermediate, hidden), linear(at + "ffn_down", hidden, g_.vision_intermediate);
+    }
+    layer_norm("v.post_ln", hidden);
+    linear("mm.0", merged, merged), linear("mm.2", g_.hidden, merged);
+  }
+
   std::vector<Tensor> take() { return std::move(tensors_); }
 
  private:
@@ -90,6 +107,12 @@ class List {
 };
 
 }  // namespace
+
+std::vector<Tensor> list_projector_tensors(const Geometry& geometry) {
+  List list(geometry);
+  list.tower();
+  return list.take();
+}
 
 std::vector<Tensor> list_tensors(const Geometry& geometry, bool head) {
   List list(geometry);

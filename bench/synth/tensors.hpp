@@ -35,6 +35,9 @@ struct Tensor {
   }
 };
 
+// A GGUF projector: the vision tower and its merger.
+std::vector<Tensor> list_projector_tensors(const Geometry& geometry);
+
 // In the order of the file. `head`: with the decision head.
 std::vector<Tensor> list_tensors(const Geometry& geometry, bool head);
 

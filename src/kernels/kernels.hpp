@@ -21,11 +21,15 @@ using ExpSumF32 = float (*)(float* x, size_t n, float maximum);
 // out[i] = gate[i] / (1 + exp(-gate[i])) * up[i] for i < n; out may be gate or up.
 using SiluMulF32 = void (*)(const float* gate, const float* up, float* out, size_t n);
 
+// out[i] = x[i] / (1 + exp(-2 y)), y = sqrt(2 / pi) (x[i] + 0.044715 x[i]^3), for i < n: GELU in its tanh form; out may be x.
+using GeluTanhF32 = void (*)(const float* x, float* out, size_t n);
+
 struct Table {
   const char* name;  // "avx2"
   GemmF32 gemm_f32;
   ExpSumF32 exp_sum_f32;
   SiluMulF32 silu_mul_f32;
+  GeluTanhF32 gelu_tanh_f32;
 };
 
 // The levels, one file per operation and level behind each; null where this architecture has none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "media/rows.hpp"
 
@@ -16,7 +17,7 @@ using base::Status;
 
 namespace {
 
-constexpr uint32_t kBandRows = 32;
+constexpr uint32_t kBandRows = 64;
 constexpr uint32_t kLine = 64;  // bytes; keeps the rows of a band out of each other's cache sets
 
 size_t band_stride(const Image& image) noexcept {
@@ -57,11 +58,14 @@ Status ScaledRows::reserve(Memory& memory) {
 void ScaledRows::fill_band(uint32_t first) noexcept {
   const uint32_t count = std::min(kBandRows, image_.width - first);
   const size_t stride = band_stride(image_);
-  for (uint32_t x = 0; x < image_.height; ++x) {
+  // Four bytes at once: the fourth is overwritten by the next pixel. The last row of the picture has none behind it.
+  const auto fill_column = [&](uint32_t x, auto size) {
     const uint8_t* from = image_.row(x) + kChannels * first;
     uint8_t* to = band_.as<uint8_t>() + kChannels * x;
-    for (uint32_t y = 0; y < count; ++y, from += kChannels, to += stride) std::memcpy(to, from, kChannels);
-  }
+    for (uint32_t y = 0; y < count; ++y, from += kChannels, to += stride) std::memcpy(to, from, size());
+  };
+  for (uint32_t x = 0; x + 1 < image_.height; ++x) fill_column(x, std::integral_constant<size_t, kChannels + 1>());
+  fill_column(image_.height - 1, std::integral_constant<size_t, kChannels>());
   band_first_ = first;
 }
 

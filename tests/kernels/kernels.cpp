@@ -131,6 +131,38 @@ TEST_CASE("exp_sum_f32 is accurate over its whole range") {
   }
 }
 
+TEST_CASE("gelu_tanh_f32 is accurate at any length and touches nothing past it") {
+  for (const kernels::Table* table : test::tables()) {
+    INFO(table->name);
+    for (const size_t n : {1, 7, 8, 15, 16, 17, 33, 400}) {
+      std::vector<float> x = random_values(n, static_cast<unsigned>(n), 10.0f), out(n + 8, 77.0f);
+      table->gelu_tanh_f32(x.data(), out.data(), n);
+      for (size_t i = 0; i < n; ++i) {
+        const double v = static_cast<double>(x[i]);
+        const double expected = 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+        INFO(v);
+        REQUIRE(static_cast<double>(out[i]) == Approx(expected).epsilon(4e-6).margin(1e-9));
+      }
+      for (size_t i = n; i < out.size(); ++i) REQUIRE(out[i] == 77.0f);
+      table->gelu_tanh_f32(x.data(), x.data(), n);  // in place
+      REQUIRE(std::equal(x.begin(), x.end(), out.begin()));
+    }
+    const float extremes[] = {0.0f, -0.0f, 1e13f, 3e38f, 1e-40f};
+    float out[5];
+    table->gelu_tanh_f32(extremes, out, 5);
+    REQUIRE(out[0] == 0.0f);
+    REQUIRE(out[1] == 0.0f);
+    REQUIRE(out[2] == 1e13f);
+    REQUIRE(out[3] == 3e38f);
+    REQUIRE(std::fabs(out[4]) <= 1e-40f);
+    const float negative = -1e13f, nan = NAN;
+    table->gelu_tanh_f32(&negative, out, 1);
+    REQUIRE(std::fabs(out[0]) < 1e-20f);
+    table->gelu_tanh_f32(&nan, out, 1);
+    REQUIRE(std::isnan(out[0]));
+  }
+}
+
 TEST_CASE("silu_mul_f32 is accurate at any length and touches nothing past it") {
   for (const kernels::Table* table : test::tables()) {
     INFO(table->name);

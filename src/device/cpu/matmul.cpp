@@ -34,10 +34,6 @@ float gelu(float x) noexcept {
   return 0.5f * x * (1.0f + std::erf(x * 0.70710678118654752f));
 }
 
-float gelu_tanh(float x) noexcept {
-  return 0.5f * x * (1.0f + std::tanh(0.79788456080286536f * (x + 0.044715f * x * x * x)));
-}
-
 }  // namespace
 
 void CpuDevice::matmul(Rows in, std::span<const Product> products) {
@@ -106,7 +102,7 @@ void CpuDevice::matmul(Rows in, std::span<const Product> products) {
             for (int64_t j = 0; j < columns; ++j) out[j] = gelu(sum[j]);
             break;
           case Epilogue::gelu_tanh:
-            for (int64_t j = 0; j < columns; ++j) out[j] = gelu_tanh(sum[j]);
+            kernels_.gelu_tanh_f32(sum, out, static_cast<size_t>(columns));
             break;
         }
       }

@@ -38,4 +38,11 @@ void silu_mul_f32(const float* gate, const float* up, float* out, size_t n) {
   for (size_t i = 0; i < n; ++i) out[i] = gate[i] / (1.0f + exp_f32(-gate[i])) * up[i];
 }
 
+void gelu_tanh_f32(const float* x, float* out, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const float exponent = x[i] * (kGeluLinear + kGeluCubic * (x[i] * x[i]));
+    out[i] = x[i] / (1.0f + exp_f32(exponent));
+  }
+}
+
 }  // namespace clef::kernels::ref

@@ -55,6 +55,18 @@ void silu_mul_f32_avx2(const float* gate, const float* up, float* out, size_t n)
   }
 }
 
+void gelu_tanh_f32_avx2(const float* x, float* out, size_t n) {
+  const __m256 one = _mm256_set1_ps(1.0f), linear = _mm256_set1_ps(kGeluLinear), cubic = _mm256_set1_ps(kGeluCubic);
+  for (size_t i = 0; i < n; i += 8) {
+    const size_t left = n - i;
+    const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(left < 8 ? static_cast<int>(left) : 8),
+                                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    const __m256 v = _mm256_maskload_ps(x + i, mask);
+    const __m256 exponent = _mm256_mul_ps(v, _mm256_fmadd_ps(cubic, _mm256_mul_ps(v, v), linear));
+    _mm256_maskstore_ps(out + i, mask, _mm256_div_ps(v, _mm256_add_ps(one, exp_lanes(exponent))));
+  }
+}
+
 }  // namespace clef::kernels::x86
 
 #include "kernels/x86/end.hpp"

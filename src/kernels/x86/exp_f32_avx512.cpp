@@ -55,6 +55,17 @@ void silu_mul_f32_avx512(const float* gate, const float* up, float* out, size_t 
   }
 }
 
+void gelu_tanh_f32_avx512(const float* x, float* out, size_t n) {
+  const __m512 one = _mm512_set1_ps(1.0f), linear = _mm512_set1_ps(kGeluLinear), cubic = _mm512_set1_ps(kGeluCubic);
+  for (size_t i = 0; i < n; i += 16) {
+    const size_t left = n - i;
+    const __mmask16 mask = static_cast<__mmask16>(left < 16 ? (1u << left) - 1u : 0xFFFFu);
+    const __m512 v = _mm512_maskz_loadu_ps(mask, x + i);
+    const __m512 exponent = _mm512_mul_ps(v, _mm512_fmadd_ps(cubic, _mm512_mul_ps(v, v), linear));
+    _mm512_mask_storeu_ps(out + i, mask, _mm512_div_ps(v, _mm512_add_ps(one, exp_lanes(exponent))));
+  }
+}
+
 }  // namespace clef::kernels::x86
 
 #include "kernels/x86/end.hpp"

@@ -3,7 +3,8 @@
 namespace clef::kernels {
 
 namespace {
-const Table kTable = {"avx2", x86::gemm_f32_avx2, x86::exp_sum_f32_avx2, x86::silu_mul_f32_avx2};
+const Table kTable = {"avx2", x86::gemm_f32_avx2, x86::exp_sum_f32_avx2, x86::silu_mul_f32_avx2,
+                      x86::gelu_tanh_f32_avx2};
 }  // namespace
 
 const Table* avx2_table() {

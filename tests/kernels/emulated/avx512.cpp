@@ -11,9 +11,9 @@
 namespace clef::test {
 
 const kernels::Table* emulated_avx512_table() {
-  static const kernels::Table table = {"avx512 (emulated)", kernels::x86_emulated::gemm_f32_avx512,
-                                       kernels::x86_emulated::exp_sum_f32_avx512,
-                                       kernels::x86_emulated::silu_mul_f32_avx512};
+  static const kernels::Table table = {
+      "avx512 (emulated)", kernels::x86_emulated::gemm_f32_avx512, kernels::x86_emulated::exp_sum_f32_avx512,
+      kernels::x86_emulated::silu_mul_f32_avx512, kernels::x86_emulated::gelu_tanh_f32_avx512};
   return &table;
 }
 
