@@ -209,7 +209,15 @@ typedef struct clef_read_hooks {
 } clef_read_hooks;
 
 typedef int32_t clef_stage;
-enum { CLEF_STAGE_LOAD = 0, CLEF_STAGE_PREFILL = 1, CLEF_STAGE_HEAD = 2, CLEF_STAGE_QUANTIZE = 3 };
+enum {
+  CLEF_STAGE_LOAD = 0,
+  CLEF_STAGE_PREFILL = 1,
+  CLEF_STAGE_HEAD = 2,
+  CLEF_STAGE_QUANTIZE = 3,
+  CLEF_STAGE_DECODE = 4, /* encoded pictures into pixels, frames of the host; progress counts it as VISION */
+  CLEF_STAGE_SCALE = 5,  /* pixels turned, scaled and cut into patches; progress counts it as VISION */
+  CLEF_STAGE_VISION = 6  /* the vision tower and its merger */
+};
 
 /* Progress of a call, at most about 20 times a second, and a question whether to go on. Called on the calling thread;
  * may call clef_cancel_trip, nothing else of the library. Either function may be NULL. */
@@ -640,7 +648,7 @@ CLEF_API const int32_t* CLEF_CALL clef_decision_ids(const clef_decision* decisio
 /* Token range [*begin, *end) of a question's instruction (option == SIZE_MAX) or of an option (request order). */
 CLEF_API clef_status CLEF_CALL clef_decision_span(const clef_decision* decision, size_t question, size_t option,
                                                   uint64_t* begin, uint64_t* end);
-/* Nanoseconds spent in a stage. */
+/* Nanoseconds spent in a stage; 0 for those that a decision does not have. */
 CLEF_API uint64_t CLEF_CALL clef_decision_time(const clef_decision* decision, clef_stage stage);
 /* The response: {"model","answers":{...},"usage":{...}} and "detail" when asked for. Made with the decision. */
 CLEF_API const char* CLEF_CALL clef_decision_json(const clef_decision* decision, size_t* size);

@@ -144,7 +144,7 @@ clef_status clef_decision_span(const clef_decision* decision, size_t question, s
 
 uint64_t clef_decision_time(const clef_decision* decision, clef_stage stage) {
   return guard_value<uint64_t>(0, [&]() -> uint64_t {
-    if (!decision || stage < CLEF_STAGE_LOAD || stage > CLEF_STAGE_HEAD) return 0;
+    if (!decision || stage < 0 || stage >= clef::base::kStages) return 0;
     return decision->decision.nanoseconds[stage];
   });
 }

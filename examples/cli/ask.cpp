@@ -154,7 +154,10 @@ void print_table(const Arguments& arguments, const clef::Decision& decision) {
   footer += std::to_string(decision.input_tokens()) + " tokens";
   if (decision.tokens_dropped() != 0)
     footer += " (" + std::to_string(decision.tokens_dropped()) + " more of the state's end were not read)";
-  const auto time = decision.time(clef::Stage::prefill) + decision.time(clef::Stage::head);
+  using clef::Stage;
+  std::chrono::nanoseconds time{};
+  for (const Stage stage : {Stage::decode, Stage::scale, Stage::vision, Stage::prefill, Stage::head})
+    time += decision.time(stage);
   const double milliseconds = std::chrono::duration<double, std::milli>(time).count();
   footer += milliseconds < 1000 ? ", " + number(milliseconds, milliseconds < 10 ? 1 : 0) + " ms\n"
                                 : ", " + number(milliseconds / 1000, 1) + " s\n";

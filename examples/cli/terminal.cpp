@@ -48,6 +48,10 @@ std::string_view stage_name(clef::Stage stage) {
       return "loading";
     case clef::Stage::prefill:
       return "reading";
+    case clef::Stage::decode:
+    case clef::Stage::scale:
+    case clef::Stage::vision:
+      return "looking";
     case clef::Stage::head:
       return "deciding";
     case clef::Stage::quantize:

@@ -38,7 +38,10 @@ enum class Stage : std::int32_t {
   load = CLEF_STAGE_LOAD,
   prefill = CLEF_STAGE_PREFILL,
   head = CLEF_STAGE_HEAD,
-  quantize = CLEF_STAGE_QUANTIZE
+  quantize = CLEF_STAGE_QUANTIZE,
+  decode = CLEF_STAGE_DECODE,
+  scale = CLEF_STAGE_SCALE,
+  vision = CLEF_STAGE_VISION
 };
 
 // How far a stage is: `done` of `total` units of work.

@@ -9,7 +9,14 @@
 
 namespace clef::base {
 
-enum class Stage : int32_t { load = 0, prefill = 1, head = 2, quantize = 3 };
+enum class Stage : int32_t { load = 0, prefill = 1, head = 2, quantize = 3, decode = 4, scale = 5, vision = 6 };
+inline constexpr int32_t kStages = 7;
+
+// Of a clock that only goes forward; for differences.
+inline uint64_t nanoseconds_now() noexcept {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
 
 // What the host gave; everything may be null.
 struct Hooks {

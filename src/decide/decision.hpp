@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hooks.hpp"
 #include "schema/prompt.hpp"
 #include "schema/request.hpp"
 
@@ -31,7 +32,7 @@ struct Decision {
   std::vector<Answer> answers;
   std::vector<int32_t> ids;
   int64_t tokens_dropped = 0;
-  uint64_t nanoseconds[3] = {0, 0, 0};  // by base::Stage
+  uint64_t nanoseconds[base::kStages] = {};  // by base::Stage
 };
 
 struct JsonOptions {

@@ -238,7 +238,9 @@ Status MediaPlan::open(size_t index) {
   std::vector<media::ScaledRows> frames;
   for (const Frame& frame : block.frames) {
     CLEF_RETURN_IF_ERROR(watch_.check());
+    const uint64_t begin = base::nanoseconds_now();
     Result<media::Image> image = decode(frame);
+    times_.decode += base::nanoseconds_now() - begin;
     if (!image.ok()) return std::move(image).status().at(frame.place);
     CLEF_RETURN_IF_ERROR(watch_.check());
     auto scaled = media::ScaledRows::create(std::move(image).value(), block.size.width, block.size.height, memory_);
@@ -253,12 +255,14 @@ Status MediaPlan::open(size_t index) {
 
 // The tower asks for the patches of a frame in order, and once.
 Status MediaPlan::patches(size_t index, int64_t first, int64_t count, float* out) {
+  const uint64_t begin = base::nanoseconds_now(), decoded = times_.decode;
   if (open_ != index || first == 0) CLEF_RETURN_IF_ERROR(open(index));
   if (static_cast<uint64_t>(first) != stream_->position()) return Status(Code::internal, "patches out of their order");
   const auto rows = static_cast<uint64_t>(count);
   const uint64_t values = rows * media::patch_columns(image_);  // those of a video are as long
   CLEF_RETURN_IF_ERROR(stream_->read(rows, {out, static_cast<size_t>(values)}));
   if (stream_->position() == stream_->patches()) stream_.reset(), open_ = SIZE_MAX;
+  times_.scale += base::nanoseconds_now() - begin - (times_.decode - decoded);
   return {};
 }
 

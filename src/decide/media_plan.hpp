@@ -18,6 +18,12 @@
 
 namespace clef::decide {
 
+// Nanoseconds spent on pictures before the tower.
+struct MediaTimes {
+  uint64_t decode = 0;
+  uint64_t scale = 0;  // turning, scaling and cutting into patches
+};
+
 // How one picture is read.
 struct PictureSize {
   uint32_t width = 0, height = 0;  // as shown
@@ -42,6 +48,8 @@ class MediaPlan {
   // The frames for the tower, which write the rows of their placeholders into `hidden`, the rows of the prompt. They use
   // this plan.
   std::vector<model::VisionFrame> frames(const schema::Prompt& prompt, device::Rows hidden);
+  // So far.
+  const MediaTimes& times() const noexcept { return times_; }
 
  private:
   struct Frame {
@@ -75,6 +83,7 @@ class MediaPlan {
   std::vector<Block> blocks_;
   size_t open_ = SIZE_MAX;  // the block of `stream_`
   std::optional<media::PatchStream> stream_;
+  MediaTimes times_;
 };
 
 }  // namespace clef::decide

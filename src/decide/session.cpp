@@ -1,7 +1,6 @@
 #include "decide/session.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "decide/head.hpp"
 #include "decide/media_plan.hpp"
@@ -33,6 +32,7 @@ struct Run::Impl {
   Decision decision;
   uint64_t done = 0, total = 0;  // in steps; one of the head counts like one of the backbone
 
+  base::Stage stage() const;
   Status step(bool& finished);
   void finish();
 };
@@ -49,34 +49,33 @@ Decision Run::take() && {
   return std::move(impl_->decision);
 }
 
-namespace {
-uint64_t now() noexcept {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
-}
-}  // namespace
-
 Status Run::step(bool& finished) {
   finished = false;
   CLEF_RETURN_IF_ERROR(impl_->watch.check());
-  const bool prefill = !impl_->pass->finished();
-  const uint64_t begin = now();
+  const base::Stage stage = impl_->stage();
+  const uint64_t begin = base::nanoseconds_now();
   Status status = impl_->step(finished);
   // Once cancelled, tasks stop half-way and what they left may look like any other error.
   CLEF_RETURN_IF_ERROR(impl_->watch.check());
   CLEF_RETURN_IF_ERROR(std::move(status));
-  const base::Stage stage = prefill ? base::Stage::prefill : base::Stage::head;
-  impl_->decision.nanoseconds[static_cast<size_t>(stage)] += now() - begin;
+  impl_->decision.nanoseconds[static_cast<size_t>(stage)] += base::nanoseconds_now() - begin;
   ++impl_->done;
   impl_->watch.progress(stage, impl_->done, impl_->total);
   return {};
 }
 
+base::Stage Run::Impl::stage() const {
+  if (vision) return base::Stage::vision;
+  return pass->finished() ? base::Stage::head : base::Stage::prefill;
+}
+
 Status Run::Impl::step(bool& finished) {
   if (vision) {
     CLEF_RETURN_IF_ERROR(vision->step());
-    if (vision->finished()) vision.reset(), media.reset();
+    if (!vision->finished()) return {};
+    decision.nanoseconds[static_cast<size_t>(base::Stage::decode)] = media->times().decode;
+    decision.nanoseconds[static_cast<size_t>(base::Stage::scale)] = media->times().scale;
+    vision.reset(), media.reset();
     return {};
   }
   if (!pass->finished()) return pass->step();
@@ -91,6 +90,10 @@ Status Run::Impl::step(bool& finished) {
 }
 
 void Run::Impl::finish() {
+  const auto spent = [this](base::Stage stage) -> uint64_t& {
+    return decision.nanoseconds[static_cast<size_t>(stage)];
+  };
+  spent(base::Stage::vision) -= spent(base::Stage::decode) + spent(base::Stage::scale);  // done inside its steps
   const float* logits = head->logits().data();
   for (size_t q = 0; q < schema.questions.size(); ++q) {
     decision.answers.push_back(make_answer(schema.questions[q], prompt.questions[q], logits));

@@ -112,6 +112,7 @@ void write_vision(json::Writer& json, const Package& package) {
   number("intermediate", config.intermediate);
   number("heads", config.heads);
   number("patch", config.patch);
+  number("temporal_patch", config.temporal_patch);
   number("merge", config.merge);
   number("grid", config.grid);
   write_picture(json, "image", processor.image);

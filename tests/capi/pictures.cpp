@@ -1,4 +1,6 @@
 // Pictures and videos through the C interface: every way in gives the same answer.
+#include <chrono>
+
 #include "owned.hpp"
 
 using namespace clef::test;
@@ -96,6 +98,52 @@ TEST_CASE("pixels in every form are one picture") {
   REQUIRE(clef_state_add_pixels_borrow(state.get(), bgra.data(), kWidth, kHeight, kStride, CLEF_PIXEL_BGRA8, nullptr,
                                        nullptr, nullptr) == CLEF_OK);
   CHECK(nano.decide(state) == expected);
+}
+
+TEST_CASE("the time of a decision about pictures, stage by stage") {
+  Setting setting;
+  std::vector<clef_stage> seen;
+  clef_progress_hooks hooks{};
+  hooks.struct_size = sizeof hooks;
+  hooks.progress = [](clef_stage stage, uint64_t, uint64_t, void* user) {
+    static_cast<std::vector<clef_stage>*>(user)->push_back(stage);
+  };
+  hooks.user = &seen;
+  const Options options = make_options();
+  REQUIRE(clef_options_set_progress(options.get(), &hooks, nullptr) == CLEF_OK);
+  const auto decide = [&](const State& state) {
+    return make<Decision>([&](auto out, auto error) {
+      return clef_decide(setting.session.get(), setting.schema.get(), state.get(), options.get(), out, error);
+    });
+  };
+  const auto sum = [](const Decision& decision) {
+    uint64_t all = 0;
+    for (clef_stage stage = CLEF_STAGE_LOAD; stage <= CLEF_STAGE_VISION; ++stage)
+      all += clef_decision_time(decision.get(), stage);
+    return all;
+  };
+
+  const State picture = picture_state(noise(size_t{3} * kWidth * kHeight, 5));
+  decide(picture);  // loads the vision tower, which is a stage of its own
+  seen.clear();
+  const auto begin = std::chrono::steady_clock::now();
+  const Decision seeing = decide(picture);
+  const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
+  for (const clef_stage stage :
+       {CLEF_STAGE_DECODE, CLEF_STAGE_SCALE, CLEF_STAGE_VISION, CLEF_STAGE_PREFILL, CLEF_STAGE_HEAD})
+    CHECK(clef_decision_time(seeing.get(), stage) > 0);
+  CHECK(sum(seeing) <= static_cast<uint64_t>(taken.count()));
+  // The first report is never held back; those soon after it may be.
+  REQUIRE_FALSE(seen.empty());
+  CHECK(seen.front() == CLEF_STAGE_VISION);
+  for (const clef_stage stage : seen)
+    CHECK((stage == CLEF_STAGE_VISION || stage == CLEF_STAGE_PREFILL || stage == CLEF_STAGE_HEAD));
+
+  const Decision reading = decide(text_state("A drawing."));
+  for (const clef_stage stage : {CLEF_STAGE_DECODE, CLEF_STAGE_SCALE, CLEF_STAGE_VISION})
+    CHECK(clef_decision_time(reading.get(), stage) == 0);
+  for (const clef_stage unknown : {7, -1}) CHECK(clef_decision_time(reading.get(), unknown) == 0);
+  CHECK(clef_decision_time(reading.get(), CLEF_STAGE_PREFILL) > 0);
 }
 
 TEST_CASE("frames at once or on demand are one video") {
